@@ -1,0 +1,92 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Sentinels. Adapters wrap them; callers use errors.Is.
+var (
+	ErrNotFound     = errors.New("not found")                              // no job of that id in any table
+	ErrConflict     = errors.New("the job's status does not allow it")     // see ConflictError
+	ErrStale        = errors.New("the lease token is no longer current")   // a write that changed nothing
+	ErrBusy         = errors.New("a row is locked by another transaction") // try again after a while
+	ErrUnavailable  = errors.New("the store cannot be reached")            // down, starting up, or too slow to answer
+	ErrReadOnly     = errors.New("the store is read-only")                 // a standby, or out of disk
+	ErrSchema       = errors.New("the store's schema version does not fit this program")
+	ErrLocked       = errors.New("another process has this database file open") // embedded stores
+	ErrCorrupt      = errors.New("the database file is damaged")                // embedded stores
+	ErrCancelWanted = errors.New("cancel is wanted")
+	ErrTimeout      = errors.New("the attempt's timeout has passed")
+	ErrLeaseLost    = errors.New("the lease is lost")
+	ErrStopping     = errors.New("the worker is stopping")
+	ErrCannotExtend = errors.New("this queue has no visibility timeout to extend")
+)
+
+// ConflictError says which status refused a change, or which job holds a dedupe key.
+type ConflictError struct {
+	Job   Job    // the job as it stands
+	Other int64  // the live job that holds the dedupe key; 0 when the status is the reason
+	Act   string // what was asked: cancel, retry, reschedule
+}
+
+func (e *ConflictError) Error() string {
+	if e.Other != 0 {
+		return fmt.Sprintf("%s: job %d holds the same dedupe key", e.Act, e.Other)
+	}
+	return fmt.Sprintf("%s: the job is %s", e.Act, e.Job.Status)
+}
+
+// Is makes errors.Is(err, ErrConflict) true.
+func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
+
+// FieldError names the field of a submitted document and the rule it broke.
+type FieldError struct {
+	Field string // path in the document: "payload", "jobs[3].run_at"
+	Rule  string // the rule, as a sentence that says what is allowed
+}
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Rule }
+
+// permanent marks an error that no retry can mend.
+type permanent struct{ err error }
+
+func (e *permanent) Error() string { return e.err.Error() }
+func (e *permanent) Unwrap() error { return e.err }
+
+// Permanent marks err so that the job fails at once, whatever attempts are left.
+func Permanent(err error) error {
+	if err == nil {
+		err = errors.New("permanent")
+	}
+	return &permanent{err}
+}
+
+// IsPermanent reports whether err was marked by Permanent.
+func IsPermanent(err error) bool { var p *permanent; return errors.As(err, &p) }
+
+// retryAfter carries the wait a handler asks for.
+type retryAfter struct {
+	err  error
+	wait time.Duration
+}
+
+func (e *retryAfter) Error() string { return e.err.Error() }
+func (e *retryAfter) Unwrap() error { return e.err }
+
+// RetryAfter makes this attempt count as failed with err, and the next one wait d instead of the back-off.
+func RetryAfter(err error, d time.Duration) error {
+	if err == nil {
+		err = fmt.Errorf("asked to retry after %s", d)
+	}
+	return &retryAfter{err, d}
+}
+
+// snooze asks for a later run without an attempt being counted.
+type snooze struct{ wait time.Duration }
+
+func (e *snooze) Error() string { return "snoozed for " + e.wait.String() }
+
+// Snooze puts the job back for d; the attempt is not counted. After MaxSnoozes it counts as an error.
+func Snooze(d time.Duration) error { return &snooze{d} }

@@ -1,0 +1,96 @@
+package core
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// NewJob is a job as submitted, after it was checked (see CheckNewJob). Zero fields take the defaults named.
+type NewJob struct {
+	Type     string          // names the handler; required
+	Payload  json.RawMessage // any JSON, kept byte for byte; nil is stored as {}
+	Priority Priority        // zero means Default
+	Tenant   string          // "" means no tenant
+
+	RunAt time.Time     // when it may start, to the microsecond; zero means now plus Delay, by the store's clock
+	Delay time.Duration // used when RunAt is zero; never negative
+
+	DedupeKey   string          // while a live job of this tenant has this key, submitting again returns that job
+	MaxAttempts int             // zero means DefaultMaxAttempts
+	Timeout     time.Duration   // of one attempt; zero means the worker's default
+	ExpiresAt   time.Time       // not started after this; zero means never
+	Backoff     []time.Duration // waits between attempts, the last one repeating; nil means DefaultBackoff
+	Target      json.RawMessage // {"url": …, "headers": {…}}; nil means the type's handler
+	Tags        []string
+	Trace       string // W3C traceparent; "" means none
+
+	// Queued asks for the row to be written as queued, under a dispatch lease of QueuedLease, because the
+	// submitter publishes it itself once this commit has returned. Jobs whose run_at lies ahead ignore it.
+	Queued      bool
+	QueuedLease time.Duration
+	Fence       int64 // the dispatch fence recorded on a row written as queued
+}
+
+// Job is one unit of work as its row says. A Job is a snapshot: only ports change rows.
+type Job struct {
+	ID       int64
+	Type     string
+	Payload  json.RawMessage
+	Priority Priority
+	Tenant   string
+	RunAt    time.Time
+	Status   Status
+
+	Attempts    int // attempts charged so far; during a run this one included
+	MaxAttempts int
+	Snoozes     int
+
+	LeaseToken    int64     // rises whenever an earlier message or holder must become worthless
+	LeaseUntil    time.Time // end of the worker's lease (running) or the dispatch lease (queued)
+	EndedToken    int64     // token of the last ended attempt; 0 means none has ended
+	ClaimID       int64     // of the claim or start that made it running; see ReadClaim
+	WorkerID      string
+	DispatchFence int64 // lease token of the bucket under which it was last dispatched
+	Dispatches    int   // times published since it was last scheduled
+	CancelWanted  bool  // set on running jobs only
+
+	DedupeKey string
+	Timeout   time.Duration // zero means the worker's default
+	ExpiresAt time.Time     // zero means never
+	Backoff   []time.Duration
+	Target    json.RawMessage
+	Tags      []string
+	Trace     string
+	Bucket    int
+
+	Errors []AttemptError  // oldest first, at most MaxErrors
+	Result json.RawMessage // of done jobs; nil means none
+	Reason string          // why it was cancelled: "cancelled" or "expired"; "" otherwise
+
+	CreatedAt  time.Time
+	StartedAt  time.Time // of the last attempt; zero means never started
+	FinishedAt time.Time // zero while live
+}
+
+// AttemptError is one ended attempt that was not a success.
+type AttemptError struct {
+	Attempt int       `json:"attempt"`
+	At      time.Time `json:"at"`
+	Error   string    `json:"error"`          // at most MaxErrorBytes, cut at a rune boundary
+	Kind    string    `json:"kind,omitempty"` // "error", "timeout", "panic", "lost", "permanent", "snooze"
+}
+
+// Bounds on what a row may hold. They keep the hot table small whatever handlers and submitters do.
+const (
+	MaxErrors          = 20       // errors kept per job: the last ones
+	MaxErrorBytes      = 2 << 10  // bytes of one error text
+	MaxPayloadBytes    = 1 << 20  // bytes of a payload
+	MaxResultBytes     = 64 << 10 // bytes of a result
+	MaxBatch           = 10_000   // jobs of one batch submit
+	MaxSnoozes         = 1_000    // snoozes, after which a snooze counts as an error
+	DefaultMaxAttempts = 5        // attempts of a job that names none
+	Buckets            = 64       // hash partitions of jobs: a job's bucket is id & 63
+)
+
+// BucketOf returns the bucket of a job: ids come from one sequence, so their low bits spread evenly.
+func BucketOf(id int64) int { return int(id & (Buckets - 1)) }

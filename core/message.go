@@ -1,0 +1,84 @@
+package core
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+)
+
+// MessageVersion is the version of the message this program writes and the newest it reads.
+const MessageVersion = 1
+
+// MaxMessageBytes bounds what is parsed: a message of ours is far smaller.
+const MaxMessageBytes = 4 << 10
+
+// Message is the doorbell: it names a queued row under one lease token, and carries nothing that matters
+// if it is lost, doubled or forged. The row decides.
+type Message struct {
+	ID       int64
+	Token    int64
+	Priority Priority
+	Type     string // for logs; the row's type decides
+	Tenant   string // lets fair queues group; the row's tenant decides
+	Trace    string // W3C traceparent; "" means none
+}
+
+// wireMessage is the JSON body. Ids are strings, as in the API: JSON readers lose integers beyond 2^53.
+type wireMessage struct {
+	V        int    `json:"v"`
+	ID       string `json:"id"`
+	Token    string `json:"token"`
+	Priority string `json:"priority"`
+	Type     string `json:"type,omitempty"`
+	Tenant   string `json:"tenant,omitempty"`
+	Trace    string `json:"trace,omitempty"`
+}
+
+// Encode writes the message's body: one line of JSON, valid UTF-8.
+func (m Message) Encode() []byte {
+	body, err := json.Marshal(wireMessage{MessageVersion, strconv.FormatInt(m.ID, 10), strconv.FormatInt(m.Token, 10), m.Priority.String(), m.Type, m.Tenant, m.Trace})
+	if err != nil {
+		panic(err) // a struct of an int and strings always marshals
+	}
+	return body
+}
+
+// ErrMessage is wrapped by every error of DecodeMessage: the body is damaged, a stranger's or of a newer version.
+var ErrMessage = errors.New("not a message of belfry")
+
+// DecodeMessage reads a body. It trusts nothing: any fault is an error that wraps ErrMessage.
+func DecodeMessage(body []byte) (Message, error) {
+	if len(body) > MaxMessageBytes {
+		return Message{}, fmt.Errorf("%w: %d bytes, at most %d", ErrMessage, len(body), MaxMessageBytes)
+	}
+	if !utf8.Valid(body) {
+		return Message{}, fmt.Errorf("%w: not UTF-8", ErrMessage)
+	}
+	var w wireMessage
+	if err := json.Unmarshal(body, &w); err != nil {
+		return Message{}, fmt.Errorf("%w: %w", ErrMessage, err)
+	}
+	if w.V < 1 || w.V > MessageVersion {
+		return Message{}, fmt.Errorf("%w: version %d, this program reads 1 to %d", ErrMessage, w.V, MessageVersion)
+	}
+	p, err := ParsePriority(w.Priority)
+	if err != nil {
+		return Message{}, fmt.Errorf("%w: %w", ErrMessage, err)
+	}
+	id, err := strconv.ParseInt(w.ID, 10, 64)
+	if err != nil || id <= 0 {
+		return Message{}, fmt.Errorf("%w: id %.40q", ErrMessage, w.ID)
+	}
+	token, err := strconv.ParseInt(w.Token, 10, 64)
+	if err != nil || token < 0 {
+		return Message{}, fmt.Errorf("%w: token %.40q", ErrMessage, w.Token)
+	}
+	return Message{ID: id, Token: token, Priority: p, Type: w.Type, Tenant: w.Tenant, Trace: w.Trace}, nil
+}
+
+// MessageOf makes the message of a dispatched job.
+func MessageOf(j Job) Message {
+	return Message{ID: j.ID, Token: j.LeaseToken, Priority: j.Priority, Type: j.Type, Tenant: j.Tenant, Trace: j.Trace}
+}

@@ -1,0 +1,3 @@
+module github.com/belfry-dev/belfry
+
+go 1.25.0
