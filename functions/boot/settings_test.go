@@ -1,0 +1,79 @@
+package boot
+
+import (
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// clean hides the BELFRY_ variables of whoever runs the test.
+func clean(t *testing.T) {
+	for _, kv := range os.Environ() {
+		if name, value, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "BELFRY_") {
+			t.Setenv(name, value)
+			os.Unsetenv(name)
+		}
+	}
+}
+
+func TestReadSettingsDefaultsAreValid(t *testing.T) {
+	clean(t)
+	s, err := ReadSettings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Workers != 1000 || s.Addr != "127.0.0.1:8080" || s.QueueMode() {
+		t.Fatalf("defaults: %+v", s)
+	}
+}
+
+func TestReadSettingsNamesTheSetting(t *testing.T) {
+	for name, row := range map[string]struct{ value, say string }{
+		"BELFRY_LEASE":              {"40s", "two heartbeats"},
+		"BELFRY_HEARTBEAT":          {"twenty", "duration"},
+		"BELFRY_TICK":               {"-1s", "100ms to 1m"},
+		"BELFRY_BUCKET_LEASE":       {"1s", "2s to 10m"},
+		"BELFRY_WORKERS":            {"0", "1 to 100000"},
+		"BELFRY_CRITICAL_WORKERS":   {"1000", "0 to 999"},
+		"BELFRY_DATABASE_POOL":      {"many", "whole number"},
+		"BELFRY_DATABASE_URL":       {"mysql://u:canary@h/d", "postgres://"},
+		"BELFRY_QUEUE_CRITICAL_URL": {"mem", "gocloud URL"},
+		"BELFRY_WINDOW":             {"1", "100 to 1000000"},
+		"BELFRY_TIMEOUT":            {"1ms", "1s to"},
+		"BELFRY_STOP_GRACE":         {"9999h", "0s to 1h"},
+		"BELFRY_HISTORY_RETENTION":  {"-1h", "0s to"},
+		"BELFRY_LOG_LEVEL":          {"loud", "debug, info"},
+		"BELFRY_LOG_FORMAT":         {"xml", "text or json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clean(t)
+			t.Setenv(name, row.value)
+			_, err := ReadSettings()
+			if err == nil || !strings.Contains(err.Error(), name+":") || !strings.Contains(err.Error(), row.say) {
+				t.Fatalf("got %v, want %s and %q", err, name, row.say)
+			}
+			if strings.Contains(err.Error(), "canary") {
+				t.Fatalf("the error repeats a password: %v", err)
+			}
+		})
+	}
+}
+
+func TestEverySettingIsInTheDocs(t *testing.T) {
+	text, err := os.ReadFile("../../docs/settings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for f := range reflect.TypeFor[Settings]().Fields() {
+		def := f.Tag.Get("envDefault")
+		if def == "" {
+			def = " "
+		}
+		row := "| `" + f.Tag.Get("env") + "` | " + strings.TrimSpace("`"+def+"`") + " | " + f.Tag.Get("doc") + " |"
+		row = strings.Replace(row, "| ` ` |", "| |", 1)
+		if !strings.Contains(string(text), row) {
+			t.Errorf("docs/settings.md lacks the line\n%s", row)
+		}
+	}
+}
