@@ -117,6 +117,7 @@ type TickRequest struct {
 	Holder      string        // names the scheduler instance
 	LeaseLength time.Duration // of bucket leases; zero means 4 s
 	ReapLimit   int           // lost jobs listed at most
+	ReapAfter   int64         // lost jobs are listed by id, above this one: a full list is followed by its next page
 	ExpireLimit int           // jobs expired at most
 	Dispatch    bool          // queue mode: republish and claim
 	Quotas      []Quota       // queue mode: what may be marked queued
@@ -128,13 +129,14 @@ type TickRequest struct {
 // TickResult says what the tick found and did.
 type TickResult struct {
 	Now        time.Time
-	Held       []Held  // buckets held now
-	Lost       []Job   // running, lease passed: decide, then Finish with End.Lost set
-	Expired    int     // jobs cancelled as expired
-	Dispatched []Job   // to publish, in this order; payload left out
-	Taken      []Taken // one per quota
-	Waiting    []Lane  // one per (priority, type) with scheduled rows: when its first is due
-	Released   bool    // reserved leases were lost since the last tick (another holder took them)
+	Held       []Held               // buckets held now
+	Lost       []Job                // running, lease passed: decide, then Finish with End.Lost set
+	Expired    int                  // jobs cancelled as expired
+	Dispatched []Job                // to publish, in this order; payload left out
+	Taken      []Taken              // one per quota
+	Waiting    []Lane               // one per (priority, type) with scheduled rows, unhandled types left out: when its first is due
+	Queued     [len(Priorities)]int // queue mode: rows queued per priority (index: priority - 1) before this tick's quotas; capped at CountCap
+	Released   bool                 // reserved leases were lost since the last tick (another holder took them)
 }
 
 // Held is one bucket lease: its token fences every dispatch made under it.
