@@ -11,13 +11,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sort"
 	"strconv"
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // StopMode is how a server ends, in PostgreSQL's own words.
@@ -148,7 +147,8 @@ func (s *Server) Start(ctx context.Context) error {
 	exited := make(chan struct{})
 	go func() {
 		defer close(exited)
-		_ = cmd.Wait() // how it ended is in its log
+		_ = cmd.Wait()       // how it ended is in its log
+		runtime.KeepAlive(s) // a guard that is collected ends its server
 	}()
 	s.cmd, s.exited = cmd, exited
 	if err := s.awaitReady(ctx); err != nil {
@@ -232,61 +232,15 @@ func (s *Server) arguments() []string {
 	return args
 }
 
-// awaitReady returns nil once the server answers a query.
+// awaitReady returns nil once the server answers.
 func (s *Server) awaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.StartTimeout)
 	defer cancel()
-	poll := time.NewTicker(10 * time.Millisecond)
-	defer poll.Stop()
-	for {
-		conn, err := pgx.Connect(ctx, s.URL())
-		if err == nil {
-			return conn.Close(ctx)
-		}
-		select {
-		case <-s.exited:
-			return fmt.Errorf("pgserver: the server ended while starting: %s", s.logTail())
-		case <-ctx.Done():
-			return fmt.Errorf("pgserver: the server does not answer: %w: %s", err, s.logTail())
-		case <-poll.C:
-		}
+	if err := awaitAnswer(ctx, s.URL(), s.exited); err != nil {
+		return fmt.Errorf("pgserver: start: %w: %s", err, tail(s.logFile()))
 	}
+	return nil
 }
 
 func (s *Server) data() string    { return filepath.Join(s.dir, "data") }
 func (s *Server) logFile() string { return filepath.Join(s.dir, "postgres.log") }
-
-// logTail is the end of the server's log, for error texts.
-func (s *Server) logTail() string {
-	text, err := os.ReadFile(s.logFile())
-	if err != nil {
-		return err.Error()
-	}
-	const most = 2000
-	return string(bytes.TrimSpace(text[max(0, len(text)-most):]))
-}
-
-// tempDir makes the server's folder and gives it to the account.
-func tempDir(as account) (string, error) {
-	dir, err := os.MkdirTemp("", "belfry-postgres-")
-	if err != nil {
-		return "", fmt.Errorf("pgserver: %w", err)
-	}
-	if err := as.own(dir); err != nil {
-		return "", errors.Join(fmt.Errorf("pgserver: %w", err), os.RemoveAll(dir))
-	}
-	return dir, nil
-}
-
-// freePort returns a port of 127.0.0.1 that nothing listens on.
-func freePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("pgserver: free port: %w", err)
-	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	if err := listener.Close(); err != nil {
-		return 0, fmt.Errorf("pgserver: free port: %w", err)
-	}
-	return port, nil
-}
