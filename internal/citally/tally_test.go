@@ -77,7 +77,7 @@ func TestTally(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var printed strings.Builder
 			run := newTally(&printed)
-			if err := run.read(strings.NewReader(strings.Join(test.events, "\n")+"\n")); err != nil {
+			if err := run.read(strings.NewReader(strings.Join(test.events, "\n") + "\n")); err != nil {
 				t.Fatal(err)
 			}
 			if good := run.close(); good != test.wantGood {
