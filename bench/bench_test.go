@@ -1,15 +1,14 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/belfry-dev/belfry/bench/pgserver"
 	"github.com/belfry-dev/belfry/bench/scenario"
+	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
 // TestMain lets the test binary be its own measuring process, as the program is.
@@ -20,37 +19,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// startServer starts a server for one test or benchmark. Without PostgreSQL on this machine it skips, unless
-// BELFRY_TEST_REQUIRE names postgres.
-func startServer(tb testing.TB) *pgserver.Server {
-	tb.Helper()
-	server, err := pgserver.Start(tb.Context())
-	if errors.Is(err, pgserver.ErrNotFound) && !slices.Contains(strings.FieldsFunc(os.Getenv("BELFRY_TEST_REQUIRE"), notInWord), "postgres") {
-		tb.Skip("skipped: needs PostgreSQL: ", err)
-	}
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			tb.Error(err)
-		}
-	})
-	return server
-}
-
-func notInWord(r rune) bool { return r == ',' || r == ' ' }
-
 // BenchmarkScenarios runs every case of every scenario at its tiny size.
 func BenchmarkScenarios(b *testing.B) {
-	server := startServer(b)
+	server := testenv.PostgresServer(b, serverOptions)
 	for _, s := range scenario.All() {
 		for _, c := range s.Cases {
 			b.Run(s.Name+"/"+c.Label, func(b *testing.B) {
 				var figures scenario.Figures
 				for b.Loop() {
 					var err error
-					if figures, err = measureApart(b.Context(), server.DSN, s.Name, c.Label, s.Tiny); err != nil {
+					if figures, err = measureApart(b.Context(), server.URL(), s.Name, c.Label, s.Tiny); err != nil {
 						b.Fatal(err)
 					}
 				}

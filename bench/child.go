@@ -12,9 +12,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/belfry-dev/belfry/bench/pgserver"
+	"github.com/belfry-dev/belfry/bench/measure"
 	"github.com/belfry-dev/belfry/bench/scenario"
 	"github.com/belfry-dev/belfry/bench/system"
+	"github.com/belfry-dev/belfry/internal/pgserver"
 )
 
 // measureCommand is the subcommand under which this program measures one case and prints its figures. Each
@@ -26,23 +27,21 @@ const measureLimit = 10 * time.Minute
 
 // order tells the measuring process what to do.
 type order struct {
-	DSN         string // of the server
-	DatabaseDSN string // of the fresh database
-	Database    string
-	Scenario    string
-	Case        string
-	Size        scenario.Size
+	Server   string // URL of a database of the server
+	Database string // URL of the fresh database
+	Scenario string
+	Case     string
+	Size     scenario.Size
 }
 
 // measureApart measures one case in a fresh database and a fresh process.
-func measureApart(ctx context.Context, dsn, scenarioName, caseLabel string, size scenario.Size) (figures scenario.Figures, err error) {
-	const database = "belfry_bench"
-	fresh, drop, err := pgserver.FreshDatabase(ctx, dsn, database)
+func measureApart(ctx context.Context, server, scenarioName, caseLabel string, size scenario.Size) (figures scenario.Figures, err error) {
+	database, err := pgserver.CreateDatabase(ctx, server)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, drop(context.WithoutCancel(ctx))) }()
-	what, err := json.Marshal(order{dsn, fresh, database, scenarioName, caseLabel, size})
+	defer func() { err = errors.Join(err, pgserver.DropDatabase(context.WithoutCancel(ctx), server, database)) }()
+	what, err := json.Marshal(order{server, database, scenarioName, caseLabel, size})
 	if err != nil {
 		return nil, err
 	}
@@ -91,15 +90,15 @@ func measureHere(ctx context.Context, what order) (scenario.Figures, error) {
 	if !ok {
 		return nil, fmt.Errorf("scenario %s: unknown case %q", s.Name, what.Case)
 	}
-	watcher, err := pgserver.Watch(ctx, what.DSN, what.Database)
+	watcher, err := measure.Watch(ctx, what.Server, what.Database)
 	if err != nil {
 		return nil, err
 	}
 	defer watcher.Close(context.WithoutCancel(ctx))
-	sys, err := system.Open(ctx, c.System, what.DatabaseDSN, c.Settings)
+	sys, err := system.Open(ctx, c.System, what.Database, c.Settings)
 	if err != nil {
 		return nil, err
 	}
 	defer sys.Close()
-	return s.Measure(ctx, &scenario.Bench{System: sys, Watcher: watcher, DSN: what.DatabaseDSN, Case: c, Size: what.Size})
+	return s.Measure(ctx, &scenario.Bench{System: sys, Watcher: watcher, DSN: what.Database, Case: c, Size: what.Size})
 }

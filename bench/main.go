@@ -17,8 +17,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/belfry-dev/belfry/bench/pgserver"
 	"github.com/belfry-dev/belfry/bench/scenario"
+	"github.com/belfry-dev/belfry/internal/pgserver"
 )
 
 func main() {
@@ -39,6 +39,12 @@ func exit(err error) {
 	os.Exit(0)
 }
 
+// serverOptions make a server that is durable, as one in production is, and so large that the figures are not
+// those of its checkpoints.
+var serverOptions = pgserver.Options{Durable: true, Settings: map[string]string{
+	"synchronous_commit": "on", "shared_buffers": "2GB", "max_wal_size": "8GB",
+}}
+
 // options are the command line.
 type options struct {
 	dsn   string
@@ -51,7 +57,7 @@ type options struct {
 
 func parseOptions() options {
 	var o options
-	flag.StringVar(&o.dsn, "dsn", "", "PostgreSQL to use; its user must be able to create databases (default: a server of its own)")
+	flag.StringVar(&o.dsn, "dsn", "", "`URL` of the PostgreSQL to use, as a user who may create databases (default: a server of its own)")
 	flag.BoolVar(&o.quick, "quick", false, "small sizes: to see that it works, not for figures")
 	flag.StringVar(&o.only, "only", "", "comma-separated names of scenarios, or of systems, to run")
 	flag.IntVar(&o.runs, "runs", 3, "runs of each case; medians are printed")
@@ -68,12 +74,12 @@ func benchMain(ctx context.Context) (err error) {
 		return err
 	}
 	if o.dsn == "" {
-		server, err := pgserver.Start(ctx)
-		if err != nil {
-			return err
+		server, startErr := pgserver.Start(ctx, serverOptions)
+		if startErr != nil {
+			return startErr
 		}
-		defer func() { err = errors.Join(err, server.Stop()) }()
-		o.dsn = server.DSN
+		defer func() { err = errors.Join(err, server.Close()) }()
+		o.dsn = server.URL()
 	}
 	report := newReport(ctx, o)
 	for _, s := range scenarios {

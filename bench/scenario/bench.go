@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/bench/measure"
-	"github.com/belfry-dev/belfry/bench/pgserver"
 	"github.com/belfry-dev/belfry/bench/system"
 )
 
@@ -17,7 +16,7 @@ const batch = 1000
 // Bench is what a measurement has at hand.
 type Bench struct {
 	System  system.System
-	Watcher *pgserver.Watcher
+	Watcher *measure.Watcher
 	DSN     string // of the database the system is on
 	Case    Case
 	Size    Size

@@ -1,4 +1,4 @@
-package pgserver
+package measure
 
 import (
 	"context"
@@ -24,26 +24,29 @@ func (u Usage) Sub(earlier Usage) Usage {
 	return Usage{CPU: u.CPU - earlier.CPU, WAL: u.WAL - earlier.WAL, Transactions: u.Transactions - earlier.Transactions}
 }
 
-// Watcher reads a server's usage over a connection to another database than the one it watches, so that
+// Watcher reads a PostgreSQL server's usage over a connection to another database than the one it watches, so that
 // looking does not count.
 type Watcher struct {
 	conn       *pgx.Conn
 	database   string
 	postmaster int // 0 when not on this machine
-	Version    string
 }
 
-// Watch opens a watcher of one database of the server at dsn.
-func Watch(ctx context.Context, dsn, database string) (*Watcher, error) {
-	conn, err := pgx.Connect(ctx, dsn)
+// Watch opens a watcher of one database, by a connection to another one of its server.
+func Watch(ctx context.Context, serverURL, databaseURL string) (*Watcher, error) {
+	watched, err := pgx.ParseConfig(databaseURL)
 	if err != nil {
-		return nil, fmt.Errorf("pgserver: watch: %w", err)
+		return nil, fmt.Errorf("watch: %w", err)
 	}
-	w := &Watcher{conn: conn, database: database}
+	conn, err := pgx.Connect(ctx, serverURL)
+	if err != nil {
+		return nil, fmt.Errorf("watch: %w", err)
+	}
+	w := &Watcher{conn: conn, database: watched.Database}
 	var backend int
-	if err := conn.QueryRow(ctx, `SELECT pg_backend_pid(), current_setting('server_version')`).Scan(&backend, &w.Version); err != nil {
+	if err := conn.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&backend); err != nil {
 		conn.Close(context.WithoutCancel(ctx))
-		return nil, fmt.Errorf("pgserver: watch: %w", err)
+		return nil, fmt.Errorf("watch: %w", err)
 	}
 	if stat, ok := readStat(backend); ok && stat.command == "postgres" {
 		w.postmaster = stat.parent
@@ -59,7 +62,7 @@ func (w *Watcher) Read(ctx context.Context) (Usage, error) {
 		       coalesce((SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = $1), 0)`,
 		w.database).Scan(&usage.WAL, &usage.Transactions)
 	if err != nil {
-		return Usage{}, fmt.Errorf("pgserver: usage: %w", err)
+		return Usage{}, fmt.Errorf("usage: %w", err)
 	}
 	return usage, nil
 }

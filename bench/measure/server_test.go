@@ -1,4 +1,4 @@
-package pgserver
+package measure
 
 import "testing"
 
@@ -9,16 +9,5 @@ func TestParseStatReadsCommandsWithParentheses(t *testing.T) {
 	}
 	if _, ok := parseStat("42 (cut off) S 7"); ok {
 		t.Error("a short line was accepted")
-	}
-}
-
-func TestWithDatabaseKeepsTheRestOfBothForms(t *testing.T) {
-	for dsn, want := range map[string]string{
-		"postgres://u:p@h:1/old?sslmode=disable": "postgres://u:p@h:1/new?sslmode=disable",
-		"host=/tmp dbname=old user=u":            "host=/tmp dbname=old user=u dbname=new",
-	} {
-		if got, err := withDatabase(dsn, "new"); err != nil || got != want {
-			t.Errorf("withDatabase(%q) = %q, %v, want %q", dsn, got, err, want)
-		}
 	}
 }
