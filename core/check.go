@@ -1,0 +1,145 @@
+package core
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Bounds on what may be submitted, beside those of job.go.
+const (
+	MaxTypeBytes    = 200
+	MaxTenantBytes  = 255
+	MaxKeyBytes     = 512 // of a dedupe key
+	MaxTags         = 20
+	MaxTagBytes     = 64
+	MaxPayloadDepth = 100 // nesting of arrays and objects
+	MaxAttempts     = 100
+	MaxBackoff      = 20 // entries of a back-off list
+	MinTimeout      = time.Second
+	MaxTimeout      = 24 * time.Hour
+	MaxBackoffWait  = 30 * 24 * time.Hour
+	PastYears       = 10  // run_at may lie this far back
+	FutureYears     = 100 // run_at and expires_at may lie this far ahead, and a delay reach
+)
+
+// FieldErrors is every rule a document breaks, in the order of its fields. errors.As finds the first.
+type FieldErrors []*FieldError
+
+func (e FieldErrors) Error() string {
+	texts := make([]string, len(e))
+	for i, f := range e {
+		texts[i] = f.Error()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// Unwrap lets errors.Is and errors.As see each of them.
+func (e FieldErrors) Unwrap() []error {
+	errs := make([]error, len(e))
+	for i, f := range e {
+		errs[i] = f
+	}
+	return errs
+}
+
+// Add notes that field breaks rule.
+func (e *FieldErrors) Add(field, rule string, args ...any) {
+	*e = append(*e, &FieldError{Field: field, Rule: fmt.Sprintf(rule, args...)})
+}
+
+// Err is e as an error: nil when it is empty.
+func (e FieldErrors) Err() error {
+	if len(e) == 0 {
+		return nil
+	}
+	return e
+}
+
+// CheckNewJob holds a job against every rule for what is submitted and brings it into the form that is kept:
+// times in UTC and truncated to the microsecond, priority and max_attempts set. The error is FieldErrors, all
+// of them at once, and says nothing of the values. now bounds run_at and expires_at; it need not be exact.
+func CheckNewJob(j *NewJob, now time.Time) error {
+	var errs FieldErrors
+	checkType(&errs, j.Type)
+	checkPayload(&errs, j.Payload)
+	if j.Priority == 0 {
+		j.Priority = Default
+	}
+	if !j.Priority.Valid() {
+		errs.Add("priority", "must be critical, default or bulk")
+	}
+	checkText(&errs, "tenant", j.Tenant, MaxTenantBytes)
+	checkText(&errs, "dedupe_key", j.DedupeKey, MaxKeyBytes)
+	checkTimes(&errs, j, now)
+	if j.MaxAttempts == 0 {
+		j.MaxAttempts = DefaultMaxAttempts
+	}
+	if j.MaxAttempts < 1 || j.MaxAttempts > MaxAttempts {
+		errs.Add("max_attempts", "must be a whole number from 1 to %d", MaxAttempts)
+	}
+	if j.Timeout != 0 && (j.Timeout < MinTimeout || j.Timeout > MaxTimeout) {
+		errs.Add("timeout", "must lie between 1s and 24h")
+	}
+	checkBackoff(&errs, j.Backoff)
+	checkTarget(&errs, j.Target)
+	checkTags(&errs, j.Tags)
+	checkTrace(&errs, j.Trace)
+	return errs.Err()
+}
+
+// checkPayload accepts any JSON a store can keep byte for byte and any reader can decode.
+func checkPayload(errs *FieldErrors, payload json.RawMessage) {
+	if payload == nil {
+		return
+	}
+	if len(payload) > MaxPayloadBytes {
+		errs.Add("payload", "is %d bytes, at most %d are kept", len(payload), MaxPayloadBytes)
+		return
+	}
+	facts, err := ScanJSON(payload)
+	switch {
+	case err != nil:
+		errs.Add("payload", "must be JSON: %s", err)
+	case facts.Depth > MaxPayloadDepth:
+		errs.Add("payload", "nests arrays and objects %d deep, at most %d are kept", facts.Depth, MaxPayloadDepth)
+	default:
+		checkStrings(errs, "payload", facts)
+	}
+}
+
+// checkStrings refuses what JSON can write and a store cannot keep.
+func checkStrings(errs *FieldErrors, field string, facts JSONFacts) {
+	if facts.Nul >= 0 {
+		errs.Add(field, "holds \\u0000 at byte %d, which cannot be kept", facts.Nul)
+	} else if facts.Lone >= 0 {
+		errs.Add(field, "holds a lone surrogate at byte %d, which is no character", facts.Lone)
+	}
+}
+
+func checkBackoff(errs *FieldErrors, waits []time.Duration) {
+	if waits != nil && (len(waits) == 0 || len(waits) > MaxBackoff) {
+		errs.Add("backoff", "must list 1 to %d durations", MaxBackoff)
+		return
+	}
+	for i, wait := range waits {
+		if wait < 0 || wait > MaxBackoffWait {
+			errs.Add(fmt.Sprintf("backoff[%d]", i), "must lie between 0s and 720h (30 days)")
+		}
+	}
+}
+
+func checkTags(errs *FieldErrors, tags []string) {
+	if len(tags) > MaxTags {
+		errs.Add("tags", "are %d, at most %d are kept", len(tags), MaxTags)
+		return
+	}
+	for i, tag := range tags {
+		if field := fmt.Sprintf("tags[%d]", i); tag == "" {
+			errs.Add(field, "must not be empty")
+		} else {
+			checkText(errs, field, tag, MaxTagBytes)
+		}
+	}
+}

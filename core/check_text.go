@@ -1,0 +1,93 @@
+package core
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// typeRule is the rule checkType enforces, as a sentence.
+const typeRule = "must be 1 to 200 of the characters A-Z a-z 0-9 _ - : . /, begin with a letter, " +
+	"and have a letter, digit, _ - or : on both sides of each . and /"
+
+// checkType holds a type against a charset that means the same in a URL, a metric label, a log line, a shell
+// and SQL, so that no name needs escaping anywhere: no "..", no "//", nothing at the end that gets trimmed.
+func checkType(errs *FieldErrors, name string) {
+	if !validType(name) {
+		errs.Add("type", typeRule)
+	}
+}
+
+func validType(name string) bool {
+	if name == "" || len(name) > MaxTypeBytes || !letter(name[0]) {
+		return false
+	}
+	separator := false // the last character was one that may not stand at an edge
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c == '.' || c == '/':
+			if separator {
+				return false
+			}
+			separator = true
+		case letter(c), digit(c), c == '_', c == '-', c == ':':
+			separator = false
+		default:
+			return false
+		}
+	}
+	return !separator
+}
+
+func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
+
+// checkText accepts text of any language that can be shown on one line. "" passes.
+func checkText(errs *FieldErrors, field, text string, limit int) {
+	if len(text) > limit {
+		errs.Add(field, "is %d bytes, at most %d are kept", len(text), limit)
+		return
+	}
+	if !utf8.ValidString(text) {
+		errs.Add(field, "must be valid UTF-8")
+		return
+	}
+	for at, r := range text {
+		if !printable(r) {
+			errs.Add(field, "holds the control character %U at byte %d", r, at)
+			return
+		}
+	}
+}
+
+// printable reports whether r may stand in a name: no control character, no line or paragraph separator, no
+// code point that is never a character.
+func printable(r rune) bool {
+	switch {
+	case unicode.IsControl(r), r == '\u2028', r == '\u2029':
+		return false
+	case r >= 0xFDD0 && r <= 0xFDEF, r&0xFFFE == 0xFFFE:
+		return false
+	}
+	return true
+}
+
+// checkTrace accepts a W3C traceparent of version 00, or none.
+func checkTrace(errs *FieldErrors, trace string) {
+	if trace != "" && !ValidTrace(trace) {
+		errs.Add("traceparent", "must be a W3C traceparent of version 00")
+	}
+}
+
+// ValidTrace reports whether text is a W3C traceparent of version 00.
+func ValidTrace(text string) bool {
+	const shape = "00-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-xx"
+	if len(text) != len(shape) {
+		return false
+	}
+	for i := range len(text) {
+		c := text[i]
+		if shape[i] == 'x' && !digit(c) && (c < 'a' || c > 'f') || shape[i] != 'x' && c != shape[i] {
+			return false
+		}
+	}
+	return true
+}

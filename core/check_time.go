@@ -1,0 +1,58 @@
+package core
+
+import "time"
+
+// Precision is what stores keep of a time. Times are truncated to it once, where they come in.
+const Precision = time.Microsecond
+
+// MaxDelay is the longest delay: FutureYears of 365 days.
+const MaxDelay = FutureYears * 365 * 24 * time.Hour
+
+// CheckInstant refuses a time that no job should have: years like 20231, typed by mistake, and times no store
+// can keep. It returns the time as it is kept: in UTC, truncated to the microsecond.
+func CheckInstant(field string, t, now time.Time) (time.Time, *FieldError) {
+	if t.Before(now.AddDate(-PastYears, 0, 0)) || t.After(now.AddDate(FutureYears, 0, 0)) {
+		return t, &FieldError{field, "must lie between 10 years ago and 100 years ahead"}
+	}
+	return t.UTC().Truncate(Precision), nil
+}
+
+// CheckDelay refuses delays below zero or beyond MaxDelay.
+func CheckDelay(field string, d time.Duration) (time.Duration, *FieldError) {
+	if d < 0 || d > MaxDelay {
+		return d, &FieldError{field, "must lie between 0s and 876000h (100 years)"}
+	}
+	return d.Truncate(Precision), nil
+}
+
+// checkTimes checks run_at, delay and expires_at, alone and against one another.
+func checkTimes(errs *FieldErrors, j *NewJob, now time.Time) {
+	before, start := len(*errs), now
+	if !j.RunAt.IsZero() {
+		t, err := CheckInstant("run_at", j.RunAt, now)
+		if err != nil {
+			*errs = append(*errs, err)
+		}
+		j.RunAt, start = t, t
+		if j.Delay != 0 {
+			errs.Add("delay", "must not stand beside run_at: one of them says when")
+		}
+	} else {
+		d, err := CheckDelay("delay", j.Delay)
+		if err != nil {
+			*errs = append(*errs, err)
+		}
+		j.Delay, start = d, now.Add(d)
+	}
+	if j.ExpiresAt.IsZero() {
+		return
+	}
+	t, err := CheckInstant("expires_at", j.ExpiresAt, now)
+	if err != nil {
+		*errs = append(*errs, err)
+	}
+	j.ExpiresAt = t
+	if len(*errs) == before && !t.After(start) {
+		errs.Add("expires_at", "must be after the job may start")
+	}
+}

@@ -1,0 +1,180 @@
+package core
+
+import "fmt"
+
+// MaxJSONDepth is the deepest nesting ScanJSON follows; a text beyond it is an error. What a payload may
+// hold is far less: MaxPayloadDepth.
+const MaxJSONDepth = 10_000
+
+// JSONError says where a text stops being JSON.
+type JSONError struct {
+	Offset int    // bytes before the fault
+	Reason string // what was found there, or wanted
+}
+
+func (e *JSONError) Error() string { return fmt.Sprintf("byte %d: %s", e.Offset, e.Reason) }
+
+// JSONFacts is what ScanJSON found in a well-formed text.
+type JSONFacts struct {
+	Depth int // deepest nesting of arrays and objects; 0 for a scalar
+	Nul   int // offset of the first \u0000 in a string, or -1
+	Lone  int // offset of the first surrogate escape that is not one of a pair, or -1
+}
+
+// ScanJSON reads text once, without allocating, and accepts exactly one value of RFC 8259 in UTF-8, white
+// space around it allowed: what encoding/json.Valid and utf8.Valid both accept. The error is a *JSONError.
+//
+// Two things are grammatical that a store cannot keep or a reader cannot decode: \u0000 and lone surrogates.
+// They are reported as facts, so that the caller can name the field that holds them.
+func ScanJSON(text []byte) (JSONFacts, error) {
+	s := jsonScan{text: text, facts: JSONFacts{Nul: -1, Lone: -1}}
+	if s.run(); s.reason != "" {
+		return JSONFacts{}, &JSONError{s.pos, s.reason}
+	}
+	return s.facts, nil
+}
+
+// jsonScan is the state of one ScanJSON: a pushdown automaton whose stack is a set of bits.
+type jsonScan struct {
+	text   []byte
+	pos    int
+	reason string // the fault; "" while there is none
+	facts  JSONFacts
+	depth  int
+	object [MaxJSONDepth/64 + 1]uint64 // bit d set: level d is an object
+}
+
+// What may come next in a text.
+const (
+	jsonValue = iota // a value
+	jsonFirst        // a value or the array's end
+	jsonKey          // a member's name
+	jsonMaybe        // a member's name or the object's end
+	jsonAfter        // what follows a value: a comma, a closing bracket, the end
+)
+
+func (s *jsonScan) run() {
+	state := jsonValue
+	for s.reason == "" {
+		s.space()
+		if s.pos == len(s.text) {
+			if state != jsonAfter || s.depth > 0 {
+				s.fail("the text ends too early")
+			}
+			return
+		}
+		c := s.text[s.pos]
+		switch {
+		case state == jsonFirst && c == ']', state == jsonMaybe && c == '}':
+			state = s.close()
+		case state == jsonKey || state == jsonMaybe:
+			state = s.key(c)
+		case state == jsonAfter:
+			state = s.after(c)
+		default:
+			state = s.value(c)
+		}
+	}
+}
+
+// value reads a scalar or opens an array or object.
+func (s *jsonScan) value(c byte) (state int) {
+	switch {
+	case c == '{' || c == '[':
+		return s.open(c == '{')
+	case c == '"':
+		s.str()
+	case c == '-' || digit(c):
+		s.number()
+	case c == 't':
+		s.literal("true")
+	case c == 'f':
+		s.literal("false")
+	case c == 'n':
+		s.literal("null")
+	default:
+		s.fail("a value must stand here")
+	}
+	return jsonAfter
+}
+
+func (s *jsonScan) open(object bool) (state int) {
+	if s.depth == MaxJSONDepth {
+		s.fail("nested too deep")
+		return jsonAfter
+	}
+	s.pos++
+	s.depth++
+	s.facts.Depth = max(s.facts.Depth, s.depth)
+	word, bit := &s.object[s.depth/64], uint64(1)<<(s.depth%64)
+	if object {
+		*word |= bit
+		return jsonMaybe
+	}
+	*word &^= bit
+	return jsonFirst
+}
+
+func (s *jsonScan) close() (state int) {
+	s.pos++
+	s.depth--
+	return jsonAfter
+}
+
+func (s *jsonScan) inObject() bool { return s.object[s.depth/64]>>(s.depth%64)&1 == 1 }
+
+// after reads what follows a value inside an array or object. At depth 0 only white space may follow.
+func (s *jsonScan) after(c byte) (state int) {
+	switch {
+	case s.depth == 0:
+		s.fail("something follows the value")
+	case c == ',' && s.inObject():
+		s.pos++
+		return jsonKey
+	case c == ',':
+		s.pos++
+		return jsonValue
+	case c == '}' && s.inObject(), c == ']' && !s.inObject():
+		return s.close()
+	default:
+		s.fail("a comma or the closing bracket must stand here")
+	}
+	return jsonAfter
+}
+
+func (s *jsonScan) key(c byte) (state int) {
+	if c != '"' {
+		s.fail("a member's name in double quotes must stand here")
+		return jsonAfter
+	}
+	if s.str(); s.reason != "" {
+		return jsonAfter
+	}
+	s.space()
+	if s.peek() != ':' {
+		s.fail("a colon must stand here")
+		return jsonAfter
+	}
+	s.pos++
+	return jsonValue
+}
+
+func (s *jsonScan) space() {
+	for s.pos < len(s.text) {
+		switch s.text[s.pos] {
+		case ' ', '\t', '\n', '\r':
+			s.pos++
+		default:
+			return
+		}
+	}
+}
+
+// fail notes the first fault; run stops at it.
+func (s *jsonScan) fail(reason string) {
+	if s.reason == "" {
+		s.reason = reason
+	}
+}
+
+func digit(c byte) bool { return '0' <= c && c <= '9' }
