@@ -105,7 +105,7 @@ func (s Settings) Check() error {
 	within("BELFRY_TIMEOUT", s.Timeout, time.Second, 30*24*time.Hour)
 	within("BELFRY_STOP_GRACE", s.StopGrace, 0, time.Hour)
 	within("BELFRY_TICK", s.Tick, 100*time.Millisecond, time.Minute)
-	within("BELFRY_BUCKET_LEASE", s.BucketLease, 2*s.Tick, 10*time.Minute)
+	within("BELFRY_BUCKET_LEASE", s.BucketLease, 3*s.Tick, 10*time.Minute)
 	within("BELFRY_HISTORY_RETENTION", s.HistoryRetention, 0, 100*365*24*time.Hour)
 	within("BELFRY_DEAD_LETTER_RETENTION", s.DeadRetention, 0, 100*365*24*time.Hour)
 	if _, ok := logLevels[s.LogLevel]; !ok {

@@ -33,7 +33,7 @@ func TestReadSettingsNamesTheSetting(t *testing.T) {
 		"BELFRY_LEASE":              {"40s", "two heartbeats"},
 		"BELFRY_HEARTBEAT":          {"twenty", "duration"},
 		"BELFRY_TICK":               {"-1s", "100ms to 1m"},
-		"BELFRY_BUCKET_LEASE":       {"1s", "2s to 10m"},
+		"BELFRY_BUCKET_LEASE":       {"1s", "3s to 10m"},
 		"BELFRY_WORKERS":            {"0", "1 to 100000"},
 		"BELFRY_CRITICAL_WORKERS":   {"1000", "0 to 999"},
 		"BELFRY_DATABASE_POOL":      {"many", "whole number"},

@@ -1,0 +1,101 @@
+package tick
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/boot"
+)
+
+// Options are what a tick function is made of.
+type Options struct {
+	Store    core.TickerStore
+	Queue    core.Queue // nil means direct mode: workers claim from the store
+	Settings boot.Settings
+	Holder   string // names this instance among all schedulers; required
+	Log      *slog.Logger
+	Wake     func(due []core.Lane) // tells idle workers of this process what is due. Nil means none are here
+	// Concurrency declares how many jobs of a priority the consumers run at once. Zero means unknown.
+	Concurrency map[core.Priority]int
+}
+
+// Function is the tick function.
+type Function struct {
+	ticker *core.Ticker
+	topics map[core.Priority]core.Topic
+}
+
+// New opens the topics, in queue mode, and makes the function.
+func New(ctx context.Context, o Options) (*Function, error) {
+	f := &Function{}
+	if o.Queue != nil {
+		f.topics = map[core.Priority]core.Topic{}
+		for _, p := range core.Priorities {
+			topic, err := o.Queue.OpenTopic(ctx, p)
+			if err != nil {
+				f.close(ctx)
+				return nil, fmt.Errorf("open the %s topic: %w", p, err)
+			}
+			f.topics[p] = topic
+		}
+	}
+	t, err := core.NewTicker(o.Store, core.TickerOptions{
+		Holder: o.Holder, Period: o.Settings.Tick, LeaseLength: o.Settings.BucketLease, Topics: f.topics, Wake: o.Wake,
+		Maintain: core.MaintainRequest{HistoryRetention: o.Settings.HistoryRetention, DeadRetention: o.Settings.DeadRetention},
+		Dispatch: core.DispatchOptions{Ceiling: o.Settings.Window, Concurrency: o.Concurrency},
+		OnEvent:  func(e core.TickEvent) { logEvent(o.Log, e) },
+	})
+	if err != nil {
+		f.close(ctx)
+		return nil, err
+	}
+	f.ticker = t
+	return f, nil
+}
+
+// Run ticks until ctx is cancelled or shortly before its deadline, gives the leases up and closes the topics.
+func (f *Function) Run(ctx context.Context) error {
+	defer f.close(context.WithoutCancel(ctx))
+	return f.ticker.Run(ctx)
+}
+
+// Once makes one pass, for hosts that call every second. The leases stay, for the next call.
+func (f *Function) Once(ctx context.Context) (core.TickReport, error) { return f.ticker.Tick(ctx) }
+
+// TakeCredit is the credit for dispatch at submit; see core.Ticker.
+func (f *Function) TakeCredit(p core.Priority, n int) int { return f.ticker.TakeCredit(p, n) }
+
+// Topics are the open topics: nil in direct mode.
+func (f *Function) Topics() map[core.Priority]core.Topic { return f.topics }
+
+func (f *Function) close(ctx context.Context) {
+	for _, t := range f.topics {
+		_ = t.Close(ctx) // what is not sent is published again by the next holder
+	}
+}
+
+func logEvent(log *slog.Logger, e core.TickEvent) {
+	level := slog.LevelInfo
+	switch e.Kind {
+	case core.TickFailed, core.PublishFailed, core.MaintainFailed:
+		level = slog.LevelError
+	case core.LeasesLost, core.JobsLost:
+		level = slog.LevelWarn
+	case core.Maintained:
+		level = slog.LevelDebug
+	}
+	args := []any{}
+	if e.Count > 0 {
+		args = append(args, "count", e.Count)
+	}
+	if e.Err != nil {
+		args = append(args, "error", e.Err)
+	}
+	if e.Kind == core.Maintained {
+		args = append(args, "partitions_made", e.Upkeep.PartitionsMade, "partitions_dropped", e.Upkeep.PartitionsDropped,
+			"dead_dropped", e.Upkeep.DeadDropped, "rollups_merged", e.Upkeep.RollupsMerged, "overflow", e.Upkeep.Overflow)
+	}
+	log.Log(context.Background(), level, string(e.Kind), args...)
+}
