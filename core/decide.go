@@ -1,0 +1,141 @@
+package core
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+	"unicode/utf8"
+)
+
+// Kinds of AttemptError.
+const (
+	KindError     = "error"
+	KindTimeout   = "timeout"
+	KindPanic     = "panic"
+	KindLost      = "lost"
+	KindPermanent = "permanent"
+	KindSnooze    = "snooze" // a snooze beyond MaxSnoozes
+)
+
+// Ran is how a handler's run ended.
+type Ran struct {
+	Err    error           // nil: it ended well
+	Result json.RawMessage // of a run that ended well
+	Panic  bool            // Err tells of a panic
+	Cause  error           // why its context had ended; nil while it had not
+}
+
+// ErrLost is the error of attempts whose worker let its lease pass.
+var ErrLost = errors.New("the worker was lost: its lease passed")
+
+// DecideEnd turns the end of a run into what is written: done, failed, a retry after its back-off, a snooze or
+// a hand back. job is the running row, at the store's time, chance (0 … 1) places the back-off's jitter.
+//
+// An error after the worker was stopping, or after the lease could not be kept, is handed back uncounted unless the
+// handler said something definite (Permanent, RetryAfter, Snooze, a panic). Where cancel is wanted the store's
+// write turns all but done into cancelled, so that is not decided here. A result that cannot be kept (not JSON,
+// not UTF-8, too long, too deep) fails the job for good: a retry would repeat the work and the fault.
+func DecideEnd(job *Job, ran Ran, at time.Time, chance float64) End {
+	end := End{Ref: Ref{ID: job.ID, Token: job.LeaseToken}}
+	if ran.Err == nil {
+		fault := checkResult(ran.Result)
+		if fault == nil {
+			end.Outcome, end.Result = EndDone, ran.Result
+			return end
+		}
+		ran.Err = Permanent(fault)
+	}
+
+	var snoozed *snooze
+	if errors.As(ran.Err, &snoozed) && !ran.Panic {
+		if job.Snoozes < MaxSnoozes {
+			end.Outcome, end.Wait, end.Errors = EndSnooze, boundWait(snoozed.wait), job.Errors
+			return end
+		}
+		ran.Err = fmt.Errorf("snoozed more than %d times: %w", MaxSnoozes, ran.Err)
+		return decideError(end, job, ran, KindSnooze, at, chance)
+	}
+
+	var asked *retryAfter
+	definite := ran.Panic || IsPermanent(ran.Err) || errors.As(ran.Err, &asked)
+	if !definite && (errors.Is(ran.Cause, ErrStopping) || errors.Is(ran.Cause, ErrLeaseLost)) {
+		end.Outcome = EndHandBack
+		return end
+	}
+	return decideError(end, job, ran, kindOf(ran), at, chance)
+}
+
+// DecideLost is the end of a running job whose lease has passed: an error like any other, charged, and written
+// only if the lease has still passed then.
+func DecideLost(job *Job, at time.Time, chance float64) End {
+	end := End{Ref: Ref{ID: job.ID, Token: job.LeaseToken}, Lost: true}
+	return decideError(end, job, Ran{Err: ErrLost}, KindLost, at, chance)
+}
+
+// decideError completes the end of an attempt that failed.
+func decideError(end End, job *Job, ran Ran, kind string, at time.Time, chance float64) End {
+	end.Errors = AppendError(job.Errors, AttemptError{Attempt: job.Attempts, At: at, Error: errorText(ran.Err), Kind: kind})
+	if kind == KindPermanent || job.Attempts >= job.MaxAttempts {
+		end.Outcome = EndFail
+		return end
+	}
+	end.Outcome, end.Wait = EndRetry, Backoff(job.Backoff, job.Attempts, chance)
+	var asked *retryAfter
+	if errors.As(ran.Err, &asked) {
+		end.Wait = boundWait(asked.wait)
+	}
+	return end
+}
+
+func kindOf(ran Ran) string {
+	switch {
+	case ran.Panic:
+		return KindPanic
+	case IsPermanent(ran.Err):
+		return KindPermanent
+	case errors.Is(ran.Cause, ErrTimeout):
+		return KindTimeout
+	}
+	return KindError
+}
+
+// maxResultDepth bounds the nesting of a result, so that no reader of it runs out of stack.
+const maxResultDepth = 100
+
+// checkResult says why a result cannot be kept, or nil.
+func checkResult(result json.RawMessage) error {
+	switch {
+	case len(result) == 0:
+		return nil
+	case len(result) > MaxResultBytes:
+		return fmt.Errorf("result: %d bytes, at most %d", len(result), MaxResultBytes)
+	case !utf8.Valid(result):
+		return errors.New("result: not UTF-8")
+	case !json.Valid(result):
+		return errors.New("result: not JSON")
+	case depthOf(result) > maxResultDepth:
+		return fmt.Errorf("result: nested deeper than %d", maxResultDepth)
+	}
+	return nil
+}
+
+// depthOf returns how deep valid JSON nests.
+func depthOf(text []byte) int {
+	depth, deepest, quoted := 0, 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return deepest
+}

@@ -1,0 +1,202 @@
+package core
+
+// Event is something that happens to a job, as states.md names it.
+type Event int8
+
+// The events of the transition table.
+const (
+	EventDispatch   Event = iota + 1 // the tick, or the submitter, hands a due job to its queue
+	EventClaim                       // a direct worker takes a due job
+	EventRepublish                   // the dispatch lease has passed
+	EventStart                       // a worker starts the job its message names
+	EventUnhandled                   // a worker refuses a start: no handler is here
+	EventHeartbeat                   // a worker extends its lease
+	EventDone                        // the handler ended well
+	EventError                       // the handler ended with an error
+	EventSnooze                      // the handler asks for a later run
+	EventHandBack                    // a worker that stops gives the job back
+	EventLost                        // the worker's lease has passed
+	EventCancel                      // someone cancels
+	EventReschedule                  // someone gives a new run_at
+	EventRetry                       // an operator puts a dead letter back
+	EventExpire                      // expires_at has passed
+)
+
+var eventNames = [...]string{
+	EventDispatch: "dispatch", EventClaim: "direct claim", EventRepublish: "dispatch lease passed", EventStart: "start",
+	EventUnhandled: "start refused", EventHeartbeat: "heartbeat", EventDone: "finish ok", EventError: "finish error",
+	EventSnooze: "snooze", EventHandBack: "hand back", EventLost: "lease passed", EventCancel: "cancel",
+	EventReschedule: "reschedule", EventRetry: "retry", EventExpire: "expires_at passed",
+}
+
+// Events lists all events in the order of the table.
+func Events() []Event {
+	all := make([]Event, 0, len(eventNames)-1)
+	for e := EventDispatch; int(e) < len(eventNames); e++ {
+		all = append(all, e)
+	}
+	return all
+}
+
+// String returns the event's words.
+func (e Event) String() string {
+	if e >= EventDispatch && int(e) < len(eventNames) {
+		return eventNames[e]
+	}
+	return "unknown event"
+}
+
+// Facts are what, beside status and event, a transition depends on.
+type Facts struct {
+	WrongToken   bool // the write names a token that is not the row's
+	CancelWanted bool // the row's cancel_wanted is set
+	Permanent    bool // the error is marked permanent
+	AttemptsUsed bool // attempts ≥ max_attempts
+	SnoozesUsed  bool // snoozes ≥ MaxSnoozes
+	Expired      bool // expires_at has passed
+	KeyTaken     bool // another live job holds the dedupe key
+}
+
+// Verdict says what became of an event.
+type Verdict int8
+
+// The verdicts.
+const (
+	Applied  Verdict = iota + 1 // the row changed as Move says
+	Ignored                     // "—" in the table: the event does not reach rows of this status
+	Stale                       // the token or the status is not the holder's any more: nothing changed
+	Conflict                    // 409: the status does not allow it, nothing changed
+	Wanted                      // 202: cancel is wanted, the holder will hear of it
+)
+
+// Move is what an event does to a job.
+type Move struct {
+	Verdict  Verdict
+	Next     Status // the status afterwards
+	Token    int    // added to lease_token
+	Attempts int    // added to attempts
+	Snoozes  int    // added to snoozes
+	Reset    bool   // attempts and snoozes become 0 (operator's retry)
+}
+
+// Transition is the table of states.md: what event does to a job of status from. It is the reference that
+// stores are tested against; their statements do the same in one write each.
+func Transition(from Status, event Event, f Facts) Move {
+	stay := func(v Verdict) Move { return Move{Verdict: v, Next: from} }
+	switch event {
+	case EventDispatch:
+		if from == Scheduled {
+			return Move{Verdict: Applied, Next: Queued}
+		}
+		return stay(Ignored)
+	case EventClaim:
+		if from == Scheduled {
+			return begin(f)
+		}
+		return stay(Ignored)
+	case EventRepublish:
+		if from == Queued {
+			return stay(Applied)
+		}
+		return stay(Ignored)
+	case EventStart, EventUnhandled:
+		return startMove(from, event, f)
+	case EventHeartbeat, EventDone, EventError, EventSnooze, EventHandBack:
+		return holderMove(from, event, f)
+	case EventLost:
+		if from == Running {
+			return errorMove(f)
+		}
+		return stay(Ignored)
+	case EventCancel, EventReschedule, EventRetry:
+		return operatorMove(from, event, f)
+	case EventExpire:
+		switch from {
+		case Scheduled:
+			return Move{Verdict: Applied, Next: Cancelled}
+		case Queued:
+			return Move{Verdict: Applied, Next: Cancelled, Token: 1}
+		}
+		return stay(Ignored)
+	}
+	return stay(Ignored)
+}
+
+// begin is what a claim or a start does to a row it may take.
+func begin(f Facts) Move {
+	switch {
+	case f.Expired:
+		return Move{Verdict: Applied, Next: Cancelled}
+	case f.AttemptsUsed:
+		return Move{Verdict: Applied, Next: Failed}
+	}
+	return Move{Verdict: Applied, Next: Running, Token: 1, Attempts: 1}
+}
+
+func startMove(from Status, event Event, f Facts) Move {
+	switch {
+	case from != Queued || f.WrongToken: // a message may outlive the dispatch it belongs to
+		return Move{Verdict: Stale, Next: from}
+	case event == EventUnhandled:
+		return Move{Verdict: Applied, Next: Scheduled, Token: 1}
+	}
+	return begin(f)
+}
+
+// holderMove is what a worker's writes under its token do.
+func holderMove(from Status, event Event, f Facts) Move {
+	if from == Queued && event == EventHandBack && !f.WrongToken {
+		return Move{Verdict: Applied, Next: Queued} // held, never started: it stays as it is
+	}
+	if from != Running || f.WrongToken {
+		return Move{Verdict: Stale, Next: from}
+	}
+	switch event {
+	case EventHeartbeat:
+		return Move{Verdict: Applied, Next: Running}
+	case EventDone:
+		return Move{Verdict: Applied, Next: Done}
+	case EventSnooze:
+		if f.SnoozesUsed && !f.CancelWanted {
+			return errorMove(f)
+		}
+		if !f.CancelWanted {
+			return Move{Verdict: Applied, Next: Scheduled, Token: 1, Attempts: -1, Snoozes: 1}
+		}
+	case EventHandBack:
+		if !f.CancelWanted {
+			return Move{Verdict: Applied, Next: Scheduled, Token: 1, Attempts: -1}
+		}
+	}
+	return errorMove(f)
+}
+
+// errorMove ends an attempt that was not a success.
+func errorMove(f Facts) Move {
+	switch {
+	case f.CancelWanted:
+		return Move{Verdict: Applied, Next: Cancelled}
+	case f.Permanent || f.AttemptsUsed:
+		return Move{Verdict: Applied, Next: Failed}
+	}
+	return Move{Verdict: Applied, Next: Scheduled, Token: 1}
+}
+
+func operatorMove(from Status, event Event, f Facts) Move {
+	refused := Move{Verdict: Conflict, Next: from}
+	switch {
+	case event == EventCancel && from == Scheduled:
+		return Move{Verdict: Applied, Next: Cancelled}
+	case event == EventCancel && from == Queued:
+		return Move{Verdict: Applied, Next: Cancelled, Token: 1}
+	case event == EventCancel && from == Running:
+		return Move{Verdict: Wanted, Next: Running}
+	case event == EventReschedule && from == Scheduled:
+		return Move{Verdict: Applied, Next: Scheduled}
+	case event == EventReschedule && from == Queued:
+		return Move{Verdict: Applied, Next: Scheduled, Token: 1}
+	case event == EventRetry && from == Failed && !f.KeyTaken:
+		return Move{Verdict: Applied, Next: Scheduled, Token: 1, Reset: true}
+	}
+	return refused
+}
