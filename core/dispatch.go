@@ -1,0 +1,183 @@
+package core
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// DispatchOptions are the settings of queue mode.
+type DispatchOptions struct {
+	Concurrency map[Priority]int // jobs the consumers of a priority run at once, as declared. Zero means unknown
+	Ceiling     int              // of the window of a priority. Zero means WindowCeiling
+
+	PassLimit      int           // rows marked queued in one pass. Zero means 5,000
+	RepublishLimit int           // rows published again in one pass. Zero means 1,000
+	Lease          time.Duration // first dispatch lease. Zero means 10 s
+	LeaseMax       time.Duration // the doubled lease's bound. Zero means 5 min
+	MinGap         time.Duration // shortest pause between passes that find no credit. Zero means 5 ms
+
+	Group      int // messages of one Send. Zero means 500
+	Publishers int // Sends at once per priority. Zero means 4
+}
+
+func (o DispatchOptions) withDefaults() DispatchOptions {
+	o.PassLimit = cmp.Or(o.PassLimit, 5000)
+	o.RepublishLimit = cmp.Or(o.RepublishLimit, 1000)
+	o.Lease = cmp.Or(o.Lease, 10*time.Second)
+	o.LeaseMax = cmp.Or(o.LeaseMax, 5*time.Minute)
+	o.MinGap = cmp.Or(o.MinGap, 5*time.Millisecond)
+	o.Group = cmp.Or(o.Group, 500)
+	o.Publishers = cmp.Or(o.Publishers, 4)
+	return o
+}
+
+// dispatcher is the Ticker's queue mode: it decides what a pass may mark queued and publishes what it did.
+type dispatcher struct {
+	store     TickStore
+	opts      DispatchOptions
+	period    time.Duration
+	observe   func([]Job)
+	publisher *publisher
+
+	windows map[Priority]*Window
+	lanes   lanePlan  // what waits, as the last pass saw it
+	seen    time.Time // when that was, on this process's clock
+	gap     time.Duration
+
+	mu    sync.Mutex
+	spare map[Priority]int // credit left for dispatch at submit until the next pass
+}
+
+func newDispatcher(store TickStore, opts TickerOptions, failed func(n int, err error)) (*dispatcher, error) {
+	d := &dispatcher{
+		store: store, opts: opts.Dispatch.withDefaults(), period: opts.Period, observe: opts.OnDispatch,
+		windows: map[Priority]*Window{}, spare: map[Priority]int{},
+	}
+	for _, p := range Priorities {
+		if opts.Topics[p] == nil {
+			return nil, fmt.Errorf("no topic for priority %s", p)
+		}
+		w := NewWindow(d.opts.Concurrency[p], d.opts.Ceiling)
+		d.windows[p] = &w
+	}
+	d.gap = d.opts.MinGap
+	d.publisher = newPublisher(opts.Topics, d.opts, failed)
+	return d, nil
+}
+
+// prepare adds queue mode's part to a pass's request: first what was sent in vain is made due again.
+func (d *dispatcher) prepare(ctx context.Context, req *TickRequest) error {
+	if err := d.publisher.returnFailed(ctx, d.store); err != nil {
+		return err
+	}
+	if d.publisher.behind() {
+		return nil // the queue takes less than was marked already: more would only burn dispatch leases
+	}
+	req.Dispatch = true
+	req.DispatchLease, req.DispatchLeaseMax, req.RepublishLimit = d.opts.Lease, d.opts.LeaseMax, d.opts.RepublishLimit
+	req.Quotas = d.lanes.quotas(d.credits(), d.opts.PassLimit, time.Since(d.seen))
+	return nil
+}
+
+// credits is how many jobs of each priority may be marked queued now.
+func (d *dispatcher) credits() map[Priority]int {
+	credits := map[Priority]int{}
+	for p, w := range d.windows {
+		if !d.publisher.down(p) {
+			credits[p] = w.Credit(time.Since(d.seen))
+		}
+	}
+	return credits
+}
+
+// dispatch publishes what a pass marked, learns from it, and answers when the next pass is useful.
+func (d *dispatcher) dispatch(req TickRequest, res TickResult) (nextIn time.Duration) {
+	if len(res.Dispatched) > 0 {
+		if d.observe != nil {
+			d.observe(res.Dispatched)
+		}
+		d.publisher.publish(res.Dispatched)
+	}
+	if !req.Dispatch || len(res.Held) == 0 {
+		d.setSpare(nil)
+		return d.period
+	}
+	d.lanes.learn(req.Quotas, res)
+	d.seen = time.Now()
+	taken := map[Priority]int{}
+	for i, t := range res.Taken {
+		taken[req.Quotas[i].Priority] += t.N
+	}
+	at, busy, spare := false, false, map[Priority]int{}
+	for p, w := range d.windows {
+		before, backlog := res.Queued[p-1], d.lanes.backlog(p)
+		w.Observe(res.Now, before, taken[p], backlog)
+		credit := 0
+		if !d.publisher.down(p) {
+			credit = w.Credit(0)
+		}
+		switch {
+		case !backlog:
+			spare[p] = credit / 2
+		case credit >= w.Size()/4:
+			at = true
+		default:
+			busy = true
+			d.pace(before, w.Size())
+		}
+	}
+	d.setSpare(spare)
+	republished := len(res.Dispatched)
+	for _, n := range taken {
+		republished -= n
+	}
+	switch {
+	case at || republished >= d.opts.RepublishLimit:
+		return 0
+	case busy:
+		return d.gap
+	}
+	d.gap = d.opts.MinGap
+	return max(d.opts.MinGap, min(d.period, d.lanes.nextDue(d.period)))
+}
+
+// pace sets the pause between passes while there is a backlog and no credit, so that each pass finds between a
+// quarter and half of the window started: often where consumers are fast, once a period where they stand still.
+func (d *dispatcher) pace(before, size int) {
+	switch {
+	case before > size*3/4:
+		d.gap = min(d.period, 2*d.gap)
+	case before < size/2:
+		d.gap = max(d.opts.MinGap, d.gap/2)
+	}
+}
+
+// TakeCredit asks for dispatch at submit: of n jobs of a priority that are due at once, how many may be
+// written as queued and published by the submitter. None while the priority has a backlog, while its queue
+// is in trouble, or in direct mode. Any number of goroutines may call it.
+func (t *Ticker) TakeCredit(p Priority, n int) int {
+	if t.dispatcher == nil {
+		return 0
+	}
+	return t.dispatcher.take(p, n)
+}
+
+func (d *dispatcher) take(p Priority, n int) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n = min(n, d.spare[p])
+	d.spare[p] -= n
+	return n
+}
+
+func (d *dispatcher) setSpare(spare map[Priority]int) {
+	if spare == nil {
+		spare = map[Priority]int{}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.spare = spare
+}

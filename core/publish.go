@@ -1,0 +1,205 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	probeRefs      = 100              // rows made due again at once while a queue is in trouble
+	publishWaitMax = 15 * time.Second // a queue in trouble is tried at least this often
+)
+
+var (
+	errStillPublishing = errors.New("some messages are still being published")
+	errNoAnswer        = errors.New("the topic gave no answer for this message")
+)
+
+// publisher sends messages in groups, several at once, and keeps account of those that are not known to be
+// published. A priority's trouble is its own: one topic that hangs holds up no other.
+type publisher struct {
+	opts     DispatchOptions
+	lines    map[Priority]*line
+	onFailed func(n int, err error)
+	life     context.Context // of every Send; ends when leaving has taken too long
+	stop     context.CancelFunc
+	sends    sync.WaitGroup
+}
+
+// line is one priority's topic.
+type line struct {
+	topic Topic
+	slots chan struct{} // one token per Send in progress
+
+	mu      sync.Mutex
+	pending int   // messages handed over and not answered
+	failed  []Ref // not known to be published
+	inRow   int   // groups in a row that failed altogether
+	tryAt   time.Time
+}
+
+func newPublisher(topics map[Priority]Topic, opts DispatchOptions, onFailed func(n int, err error)) *publisher {
+	p := &publisher{opts: opts, lines: map[Priority]*line{}, onFailed: onFailed}
+	p.life, p.stop = context.WithCancel(context.Background())
+	for _, priority := range Priorities {
+		p.lines[priority] = &line{topic: topics[priority], slots: make(chan struct{}, opts.Publishers)}
+	}
+	return p
+}
+
+// publish begins to send one message per job, in groups by priority, and returns.
+func (p *publisher) publish(jobs []Job) {
+	byPriority := map[Priority][]Message{}
+	for _, job := range jobs {
+		byPriority[job.Priority] = append(byPriority[job.Priority], MessageOf(job))
+	}
+	for priority, messages := range byPriority {
+		l := p.lines[priority]
+		if l == nil {
+			continue // a damaged row; its dispatch lease passes again and again, and doctor shows it
+		}
+		l.mu.Lock()
+		l.pending += len(messages)
+		l.mu.Unlock()
+		for group := range slices.Chunk(messages, p.opts.Group) {
+			p.sends.Go(func() { p.send(l, group) })
+		}
+	}
+}
+
+// send publishes one group and notes what is not known to be published.
+func (p *publisher) send(l *line, group []Message) {
+	var errs []error
+	select {
+	case l.slots <- struct{}{}:
+		// Beyond the dispatch lease the rows are due to be published again anyway.
+		ctx, cancel := context.WithTimeout(p.life, p.opts.Lease)
+		errs = l.topic.Send(ctx, group)
+		cancel()
+		<-l.slots
+	case <-p.life.Done():
+	}
+	var failed []Ref
+	var cause error
+	for i, m := range group {
+		err := errNoAnswer
+		if i < len(errs) {
+			err = errs[i]
+		}
+		if err != nil {
+			failed, cause = append(failed, Ref{m.ID, m.Token}), err
+		}
+	}
+	l.settle(len(group), failed)
+	if len(failed) > 0 {
+		p.onFailed(len(failed), fmt.Errorf("publish %s: %w", group[0].Priority, cause))
+	}
+}
+
+// settle records the answer for one group of n.
+func (l *line) settle(n int, failed []Ref) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pending -= n
+	l.failed = append(l.failed, failed...)
+	if len(failed) < n {
+		l.inRow, l.tryAt = 0, time.Time{}
+		return
+	}
+	if l.inRow++; l.inRow > 1 {
+		l.tryAt = time.Now().Add(min(publishWaitMax, time.Second<<min(l.inRow-2, 4)))
+	}
+}
+
+// take returns the failed rows that are to be tried again now: all of them at first, a few while the topic
+// fails altogether.
+func (l *line) take(all bool) []Ref {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := len(l.failed)
+	if !all {
+		if time.Now().Before(l.tryAt) {
+			return nil
+		}
+		if l.inRow > 1 {
+			n = min(n, probeRefs)
+		}
+	}
+	refs := l.failed[:n:n]
+	l.failed = l.failed[n:]
+	return refs
+}
+
+func (l *line) putBack(refs []Ref) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failed = append(refs, l.failed...)
+}
+
+// returnFailed makes the dispatch leases of rows whose Send failed pass, so that the next pass publishes them
+// again under the same token.
+func (p *publisher) returnFailed(ctx context.Context, store TickStore) error {
+	return p.undispatch(ctx, store, false)
+}
+
+func (p *publisher) undispatch(ctx context.Context, store TickStore, all bool) error {
+	for _, l := range p.lines {
+		refs := l.take(all)
+		if len(refs) == 0 {
+			continue
+		}
+		if err := store.Undispatch(ctx, refs); err != nil {
+			l.putBack(refs)
+			return fmt.Errorf("undispatch: %w", err)
+		}
+	}
+	return nil
+}
+
+// behind reports whether a topic has more to send than one pass marks.
+func (p *publisher) behind() bool {
+	for _, l := range p.lines {
+		l.mu.Lock()
+		pending := l.pending
+		l.mu.Unlock()
+		if pending > p.opts.PassLimit {
+			return true
+		}
+	}
+	return false
+}
+
+// down reports whether a priority's topic fails altogether: nothing new is marked for it meanwhile.
+func (p *publisher) down(priority Priority) bool {
+	l := p.lines[priority]
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.inRow > 1
+}
+
+// flush waits for every Send, at most until ctx ends, and returns the failed ones to the store.
+func (p *publisher) flush(ctx context.Context, store TickStore) error {
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		p.sends.Wait()
+	}()
+	select {
+	case <-sent:
+	case <-ctx.Done():
+		return errStillPublishing
+	}
+	return p.undispatch(ctx, store, true)
+}
+
+// leave is flush, after which nothing is sent any more: Sends that still hang are cut off.
+func (p *publisher) leave(ctx context.Context, store TickStore) error {
+	err := p.flush(ctx, store)
+	p.stop()
+	p.sends.Wait()
+	return err
+}

@@ -1,0 +1,169 @@
+package core
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// TickerStore is what a Ticker asks of a store: the tick itself, and the end of attempts that were lost.
+type TickerStore interface {
+	TickStore
+	Finish(ctx context.Context, ends []End) ([]EndAnswer, error)
+}
+
+// Ticker is the scheduler. Each pass renews the bucket leases, ends attempts whose worker is gone, expires
+// what nobody may start any more and, in queue mode, hands due jobs to their priority's queue. Everything it
+// decides is in the store: a Ticker that dies anywhere loses nothing, and any number may run at once.
+// It knows no handlers, so it serves types that only other processes can run.
+type Ticker struct {
+	store TickerStore
+	opts  TickerOptions
+
+	reapAfter    int64     // id of the last lost job listed, 0 at the start of a round
+	maintainNext time.Time // no upkeep before this
+	dispatcher   *dispatcher
+	background   sync.WaitGroup // upkeep
+	maintaining  atomic.Bool    // upkeep runs once at a time
+	events       sync.Mutex     // OnEvent is called by one goroutine at a time
+}
+
+// TickerOptions are the settings of a Ticker.
+type TickerOptions struct {
+	Holder      string        // names this scheduler instance among all; required
+	Period      time.Duration // from one pass to the next. Zero means 1 s
+	LeaseLength time.Duration // of bucket leases; at least three periods. Zero means 4 s
+	Margin      time.Duration // kept free before ctx's deadline, and allowed for leaving. Zero means 1 s
+
+	ReapLimit      int             // lost jobs decided in one pass. Zero means 1,000
+	ExpireLimit    int             // jobs expired in one pass. Zero means 1,000
+	Maintain       MaintainRequest // what upkeep keeps. Zero means for ever
+	MaintainPeriod time.Duration   // between upkeeps, jittered. Zero means 1 min
+
+	// Topics are where due jobs are published. Nil means direct mode: workers claim from the store themselves.
+	Topics   map[Priority]Topic
+	Dispatch DispatchOptions // queue mode's settings. Zero means the defaults
+
+	Wake       func(due []Lane)       // told lanes due before the next pass. Nil means nobody sleeps here
+	OnDispatch func(dispatched []Job) // sees jobs between the commit that queued them and their publishing. Nil means nobody looks
+	OnTick     func(TickReport)       // sees every pass that succeeded. Nil means nobody looks
+	OnEvent    func(TickEvent)        // told what an operator should know; called by one goroutine at a time. Nil means nobody listens
+	Chance     func() float64         // in [0, 1), for jitter. Nil means math/rand
+}
+
+// TickReport says what one pass did.
+type TickReport struct {
+	Now        time.Time // the one time this pass went by: the store's
+	Held       int       // buckets held
+	Lost       int       // attempts ended as lost
+	Expired    int
+	Dispatched int // rows handed to the queue, repeated ones included
+	Waiting    []Lane
+	More       bool          // a limit was reached: another pass at once would find more
+	NextIn     time.Duration // queue mode: when the next pass is useful, at most a period
+}
+
+// NewTicker checks the options and makes a Ticker. It touches nothing until the first pass.
+func NewTicker(store TickerStore, opts TickerOptions) (*Ticker, error) {
+	opts = opts.withDefaults()
+	if opts.Holder == "" {
+		return nil, errors.New("ticker: a holder's name is required")
+	}
+	if opts.Period < 0 || opts.LeaseLength < 3*opts.Period {
+		return nil, fmt.Errorf("ticker: a lease of %s does not hold three periods of %s", opts.LeaseLength, opts.Period)
+	}
+	t := &Ticker{store: store, opts: opts}
+	if opts.Topics != nil {
+		d, err := newDispatcher(store, opts, func(n int, err error) {
+			t.event(TickEvent{Kind: PublishFailed, Err: err, Count: n})
+		})
+		if err != nil {
+			return nil, fmt.Errorf("ticker: %w", err)
+		}
+		t.dispatcher = d
+	}
+	return t, nil
+}
+
+func (o TickerOptions) withDefaults() TickerOptions {
+	o.Period = cmp.Or(o.Period, time.Second)
+	o.LeaseLength = cmp.Or(o.LeaseLength, 4*time.Second)
+	o.Margin = cmp.Or(o.Margin, time.Second)
+	o.ReapLimit = cmp.Or(o.ReapLimit, 1000)
+	o.ExpireLimit = cmp.Or(o.ExpireLimit, 1000)
+	o.MaintainPeriod = cmp.Or(o.MaintainPeriod, time.Minute)
+	if o.Chance == nil {
+		o.Chance = rand.Float64
+	}
+	return o
+}
+
+// Tick makes one pass and waits for what it began, publishing and upkeep included. A host that invokes it
+// every second needs no Run. One goroutine at a time may call it.
+func (t *Ticker) Tick(ctx context.Context) (TickReport, error) {
+	report, err := t.pass(ctx)
+	t.background.Wait()
+	if t.dispatcher != nil {
+		err = errors.Join(err, t.dispatcher.publisher.flush(ctx, t.store))
+	}
+	return report, err
+}
+
+// pass is one pass. In direct mode it is one call of the store when there is nothing to do.
+func (t *Ticker) pass(whole context.Context) (TickReport, error) {
+	// A pass longer than its leases would act on leases it may no longer have.
+	ctx, cancel := context.WithTimeout(whole, t.opts.LeaseLength)
+	defer cancel()
+	req := TickRequest{
+		Holder: t.opts.Holder, LeaseLength: t.opts.LeaseLength,
+		ReapLimit: t.opts.ReapLimit, ReapAfter: t.reapAfter, ExpireLimit: t.opts.ExpireLimit,
+	}
+	if t.dispatcher != nil {
+		if err := t.dispatcher.prepare(ctx, &req); err != nil {
+			return TickReport{}, err
+		}
+	}
+	res, err := t.store.Tick(ctx, req)
+	if err != nil {
+		return TickReport{}, fmt.Errorf("tick: %w", err)
+	}
+	report := TickReport{
+		Now: res.Now, Held: len(res.Held), Expired: res.Expired, Dispatched: len(res.Dispatched), Waiting: res.Waiting,
+		More: res.Expired >= req.ExpireLimit, NextIn: t.opts.Period,
+	}
+	if res.Released {
+		t.event(TickEvent{Kind: LeasesLost})
+	}
+	if t.dispatcher != nil {
+		report.NextIn = t.dispatcher.dispatch(req, res)
+	}
+	t.wake(res.Waiting)
+	t.maintain(whole, res.Held)
+	more, err := t.reap(ctx, res, &report)
+	report.More = report.More || more
+	if err == nil && t.opts.OnTick != nil {
+		t.opts.OnTick(report)
+	}
+	return report, err
+}
+
+// wake tells idle workers of this process which lanes are due before the next pass.
+func (t *Ticker) wake(waiting []Lane) {
+	if t.opts.Wake == nil {
+		return
+	}
+	var due []Lane
+	for _, lane := range waiting {
+		if lane.DueIn <= t.opts.Period {
+			due = append(due, lane)
+		}
+	}
+	if len(due) > 0 {
+		t.opts.Wake(due)
+	}
+}

@@ -1,0 +1,33 @@
+package core
+
+// TickEventKind says what happened to a Ticker.
+type TickEventKind string
+
+// What an operator should know. Bursts of one kind are told once, then at most every half minute with a count.
+const (
+	TickFailed     TickEventKind = "tick failed"     // a pass ended with Err; Count such passes since the last word
+	TickRecovered  TickEventKind = "tick recovered"  // the first pass that succeeded after Count failed ones
+	LeasesLost     TickEventKind = "leases lost"     // another scheduler took buckets that were held here
+	JobsLost       TickEventKind = "jobs lost"       // Count attempts ended because their worker's lease had passed
+	PublishFailed  TickEventKind = "publish failed"  // Count messages are not known to be published; they will be again
+	MaintainFailed TickEventKind = "maintain failed" // upkeep ended with Err and will be tried again
+	Maintained     TickEventKind = "maintained"      // upkeep did what Upkeep says
+)
+
+// TickEvent is told to OnEvent.
+type TickEvent struct {
+	Kind   TickEventKind
+	Err    error
+	Count  int
+	Upkeep MaintainResult
+}
+
+// event tells the host, one event at a time.
+func (t *Ticker) event(e TickEvent) {
+	if t.opts.OnEvent == nil {
+		return
+	}
+	t.events.Lock()
+	defer t.events.Unlock()
+	t.opts.OnEvent(e)
+}

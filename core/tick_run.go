@@ -1,0 +1,125 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+const (
+	tickRetryMin = 100 * time.Millisecond // first wait after a failed pass
+	tickRetryMax = 4 * time.Second        // longest wait after failed passes: an outage's end is noticed this soon
+	eventEvery   = 30 * time.Second       // repeated failures are told this often
+	standbyShare = 0.75                   // of a period: a standby's takeover then ends within lease + one period
+)
+
+// Run makes passes until ctx is cancelled or a margin before ctx's deadline, then leaves: it waits for what it
+// is publishing and releases its leases, so that the next holder begins at once. Errors of the store, an
+// outage or a read-only standby, are waited out with growing, jittered pauses. Leaving on purpose is success:
+// the error is about the leaving only, and says that the next holder has to wait for the leases to run out.
+func (t *Ticker) Run(ctx context.Context) error {
+	loop, stop := t.beforeDeadline(ctx)
+	defer stop()
+	var trouble failures
+	for loop.Err() == nil {
+		started := time.Now()
+		report, err := t.pass(loop)
+		var wait time.Duration
+		switch {
+		case err != nil && loop.Err() != nil:
+			// Cut off by the stop, not a failure.
+		case err != nil:
+			wait = trouble.wait(t.opts.Chance())
+			t.tellFailure(&trouble, err)
+		default:
+			t.tellRecovery(&trouble)
+			wait = t.pause(report, time.Since(started))
+		}
+		sleep(loop, wait)
+	}
+	stop()
+	return t.leave(ctx)
+}
+
+// beforeDeadline is ctx, ending a margin before its deadline if it has one.
+func (t *Ticker) beforeDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	if deadline, ok := ctx.Deadline(); ok {
+		return context.WithDeadline(ctx, deadline.Add(-t.opts.Margin))
+	}
+	return context.WithCancel(ctx)
+}
+
+// pause is how long to wait after a pass that succeeded.
+func (t *Ticker) pause(report TickReport, took time.Duration) time.Duration {
+	wait := min(t.opts.Period, report.NextIn)
+	switch {
+	case report.More:
+		return 0
+	case report.Held == 0:
+		wait = time.Duration(standbyShare * float64(t.opts.Period))
+	}
+	return wait - took
+}
+
+// leave waits for upkeep and publishing and releases the leases as clean. While something is still being
+// published they are left to run out: the next holder then publishes it again.
+func (t *Ticker) leave(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.opts.Margin)
+	defer cancel()
+	t.background.Wait()
+	if t.dispatcher != nil {
+		if err := t.dispatcher.publisher.leave(ctx, t.store); err != nil {
+			return fmt.Errorf("ticker: leave: %w", err)
+		}
+	}
+	if err := t.store.ReleaseLeases(ctx, t.opts.Holder); err != nil {
+		return fmt.Errorf("ticker: release leases: %w", err)
+	}
+	return nil
+}
+
+// failures counts failed passes in a row.
+type failures struct {
+	inRow   int
+	untold  int
+	nextSay time.Time
+}
+
+// wait is the pause after one more failure: doubling, capped, and spread so that many tickers do not return
+// to a recovering database at once.
+func (f *failures) wait(chance float64) time.Duration {
+	d := tickRetryMax
+	if f.inRow < 6 {
+		d = min(d, tickRetryMin<<f.inRow)
+	}
+	f.inRow++
+	return d/2 + time.Duration(chance*float64(d)/2)
+}
+
+func (t *Ticker) tellFailure(f *failures, err error) {
+	f.untold++
+	if now := time.Now(); !now.Before(f.nextSay) {
+		t.event(TickEvent{Kind: TickFailed, Err: err, Count: f.untold})
+		f.untold, f.nextSay = 0, now.Add(eventEvery)
+	}
+}
+
+func (t *Ticker) tellRecovery(f *failures) {
+	if f.inRow > 0 {
+		t.event(TickEvent{Kind: TickRecovered, Count: f.inRow})
+		f.inRow, f.untold = 0, 0
+	}
+}
+
+// sleep waits for d or for ctx to end.
+func sleep(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
