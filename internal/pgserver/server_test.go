@@ -83,7 +83,7 @@ func TestServerEndsWithAKilledProcess(t *testing.T) {
 	}
 	testenv.Postgres(t) // skips where there is no PostgreSQL
 	cmd := exec.Command(os.Args[0], "-test.run=^TestServerEndsWithAKilledProcess$")
-	temp, err := os.MkdirTemp("", "belfry-killed-")
+	temp, err := os.MkdirTemp("", "belfry-killed-") //nolint:usetesting // t.TempDir is closed to the user the server runs as
 	if err != nil {
 		t.Fatal(err)
 	}

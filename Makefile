@@ -1,0 +1,63 @@
+GOLANGCI_LINT_VERSION := v2.15.0
+
+# Two packages at a time: each starts a server of its own.
+TEST_FLAGS := -race -p 2 -timeout 20m
+
+# Lines of a benchmark run that say nothing about a benchmark.
+QUIET := -E '^(ok|PASS|goos|goarch|cpu|pkg)|no test files'
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## print this
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: ## everything in one process, on a SQLite file
+	go run ./cmd/local
+
+.PHONY: test
+test: ## all tests, of what this machine has servers for
+	go test $(TEST_FLAGS) ./...
+
+.PHONY: check
+check: fmt vet lint bench-once tally ## what CI runs
+
+.PHONY: fmt
+fmt: ## fail if a file is not formatted
+	@unformatted=$$(git ls-files -z --cached --others --exclude-standard '*.go' | xargs -0 -r gofmt -l); \
+	if [ -n "$$unformatted" ]; then echo "not formatted (gofmt -w):"; echo "$$unformatted"; exit 1; fi
+
+.PHONY: vet
+vet: ## go vet, both modules
+	go vet ./...
+	cd bench && go vet ./... && go build -o /dev/null ./...
+
+.PHONY: lint
+lint: ## golangci-lint, of the pinned version
+	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION) run ./...
+	cd bench && go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION) run --config ../.golangci.yaml ./...
+
+.PHONY: bench-once
+bench-once: ## run each benchmark once, to see that it works
+	go test -p 1 -run '^$$' -bench . -benchtime 1x ./... | { grep -v $(QUIET) || true; }
+	cd bench && go test -p 1 -run '^$$' -bench . -benchtime 1x ./... | { grep -v $(QUIET) || true; }
+
+.PHONY: tally
+tally: ## all tests of both modules, told in short, closed by a count
+	@{ bad=0; go test $(TEST_FLAGS) -json ./... || bad=1; cd bench && go test $(TEST_FLAGS) -json ./... || bad=1; exit $$bad; } | \
+	go run ./internal/citally
+
+.PHONY: accept
+accept: ## 20,000 jobs over HTTP, each held against what its file implies
+	go run ./internal/accept $(ARGS)
+
+.PHONY: crash
+crash: ## 20,000 jobs, 60 faults, a witness and a checker: about 6 minutes a layout
+	go run ./internal/crashrun $(ARGS)
+
+.PHONY: bench
+bench: ## Belfry and River side by side on one PostgreSQL; writes bench/RESULTS.md
+	cd bench && go run . -out RESULTS.md $(ARGS)
