@@ -78,7 +78,7 @@ func (d *dispatcher) prepare(ctx context.Context, req *TickRequest) error {
 	}
 	req.Dispatch = true
 	req.DispatchLease, req.DispatchLeaseMax, req.RepublishLimit = d.opts.Lease, d.opts.LeaseMax, d.opts.RepublishLimit
-	req.Quotas = d.lanes.quotas(d.credits(), d.opts.PassLimit, time.Since(d.seen))
+	req.Quotas = d.lanes.quotas(d.credits(), d.opts.PassLimit, time.Now(), time.Since(d.seen))
 	return nil
 }
 
@@ -103,10 +103,10 @@ func (d *dispatcher) dispatch(req TickRequest, res TickResult) (nextIn time.Dura
 	}
 	if !req.Dispatch || len(res.Held) == 0 {
 		d.setSpare(nil)
-		return d.period
+		return d.standBy(len(res.Held) == 0)
 	}
-	d.lanes.learn(req.Quotas, res)
 	d.seen = time.Now()
+	d.lanes.learn(res, d.seen)
 	taken := map[Priority]int{}
 	for i, t := range res.Taken {
 		taken[req.Quotas[i].Priority] += t.N
@@ -142,6 +142,18 @@ func (d *dispatcher) dispatch(req TickRequest, res TickResult) (nextIn time.Dura
 	}
 	d.gap = d.opts.MinGap
 	return max(d.opts.MinGap, min(d.period, d.lanes.nextDue(d.period)))
+}
+
+// standBy is the pass of one that marks nothing: without buckets, so that what it knew of the queue grows old,
+// or waiting for its own publishing.
+func (d *dispatcher) standBy(deposed bool) (nextIn time.Duration) {
+	if !deposed {
+		return d.period / 10
+	}
+	for _, w := range d.windows {
+		w.Forget()
+	}
+	return d.period
 }
 
 // pace sets the pause between passes while there is a backlog and no credit, so that each pass finds between a

@@ -1,15 +1,16 @@
 package core
 
 import (
+	"slices"
 	"time"
 )
 
 // lanePlan remembers the lanes that wait, as the last pass found them, and shares credit among them.
 type lanePlan struct {
-	lanes []Lane
-	full  map[laneKey]bool    // lanes with more due rows than they were given
-	order map[laneKey]tenancy // how a lane's rows are taken
-	turn  int                 // whose lane gets the odd slot first
+	waiting []Lane
+	lanes   map[laneKey]*lane // how each is taken: its mark, its turn among tenants, what it is owed
+	unasked map[laneKey]bool  // due, and the last pass asked for none of them
+	asked   []*lane           // of the pass that is out, one per quota
 }
 
 type laneKey struct {
@@ -17,90 +18,82 @@ type laneKey struct {
 	typ      string
 }
 
-// tenancy is where a lane's round among tenants stands. Until rows with a tenant are seen there is none.
-type tenancy struct {
-	tenants bool
-	after   string
-}
-
 func (l Lane) key() laneKey { return laneKey{l.Priority, l.Type} }
 
 // quotas shares limit among the priorities that have credit and due lanes, by weight, and each priority's
-// share evenly among its due lanes, the odd slots in turn.
-func (l *lanePlan) quotas(credits map[Priority]int, limit int, elapsed time.Duration) []Quota {
-	due := map[Priority][]laneKey{}
-	for _, lane := range l.lanes {
-		if lane.DueIn <= elapsed {
-			due[lane.Priority] = append(due[lane.Priority], lane.key())
-		}
-	}
+// share equally among its due lanes, those longest unasked first where there are too many.
+func (l *lanePlan) quotas(credits map[Priority]int, limit int, now time.Time, elapsed time.Duration) []Quota {
+	var due [len(Priorities)][]*lane
 	var wants [len(Priorities)]int
-	for i, p := range Priorities {
-		if len(due[p]) > 0 {
-			wants[i] = credits[p]
+	for _, w := range l.waiting {
+		if w.DueIn <= elapsed && w.Priority.Valid() {
+			due[w.Priority-1] = append(due[w.Priority-1], l.lane(w.key()))
+			wants[w.Priority-1] = credits[w.Priority]
 		}
 	}
-	l.turn++
+	l.asked = l.asked[:0]
 	var quotas []Quota
 	for i, share := range shareByWeight(limit, wants) {
-		lanes := due[Priorities[i]]
-		for j := range lanes {
-			n := share / len(lanes)
-			if j < share%len(lanes) {
-				n++
+		slices.SortStableFunc(due[i], func(a, b *lane) int { return a.askedAt.Compare(b.askedAt) })
+		lanes := due[i][:min(len(due[i]), maxQuotas)]
+		parties := make([]*claimant, len(lanes))
+		for j, lane := range lanes {
+			lane.reset()
+			parties[j] = &lane.claimant
+		}
+		divide(share, parties)
+		for _, lane := range lanes {
+			if lane.quota > 0 {
+				l.asked = append(l.asked, lane)
+				quotas = append(quotas, lane.ask(now))
 			}
-			if n == 0 {
-				break
-			}
-			quotas = append(quotas, l.quota(lanes[(j+l.turn)%len(lanes)], n))
 		}
 	}
 	return quotas
 }
 
-// quota asks for n rows of one lane. Where tenants wait, each gets an equal part of what is asked, at least
-// one row, beginning after the tenant the last pass ended with.
-func (l *lanePlan) quota(key laneKey, n int) Quota {
-	q := Quota{Priority: key.priority, Type: key.typ, Limit: n}
-	if at := l.order[key]; at.tenants {
-		q.PerTenant, q.TenantAfter = max(1, n/tenantsPerPass), at.after
+func (l *lanePlan) lane(key laneKey) *lane {
+	if l.lanes[key] == nil {
+		if l.lanes == nil {
+			l.lanes = map[laneKey]*lane{}
+		}
+		l.lanes[key] = &lane{claimant: claimant{weight: 1}, priority: key.priority, typ: key.typ}
 	}
-	return q
+	return l.lanes[key]
 }
 
-// tenantsPerPass is how many tenants one quota is meant to reach.
-const tenantsPerPass = 100
-
 // learn takes in what a pass found: which lanes wait, and which were given less than they had due.
-func (l *lanePlan) learn(quotas []Quota, res TickResult) {
-	l.lanes, l.full = res.Waiting, map[laneKey]bool{}
-	given := map[laneKey]bool{}
-	order := map[laneKey]tenancy{}
-	for i, t := range res.Taken {
-		q := quotas[i]
-		key := laneKey{q.Priority, q.Type}
-		given[key] = true
-		// Rows of one lane may be spread over more tenants than one round visits.
-		l.full[key] = t.N >= q.Limit || (q.PerTenant > 0 && t.N > 0)
-		if t.Tenants || (q.PerTenant > 0 && t.N > 0) {
-			order[key] = tenancy{tenants: true, after: t.LastTenant}
+func (l *lanePlan) learn(res TickResult, now time.Time) {
+	kept, unasked := map[laneKey]*lane{}, map[laneKey]bool{}
+	asked := map[laneKey]bool{}
+	for i, lane := range l.asked {
+		if i < len(res.Taken) {
+			lane.took(res.Taken[i], now)
+			asked[laneKey{lane.priority, lane.typ}] = true
 		}
 	}
-	for _, lane := range l.lanes {
-		if lane.DueIn <= 0 && !given[lane.key()] {
-			l.full[lane.key()] = true
-			if at, ok := l.order[lane.key()]; ok {
-				order[lane.key()] = at
-			}
+	for _, w := range res.Waiting {
+		key := w.key()
+		if lane := l.lanes[key]; lane != nil {
+			kept[key] = lane
+			lane.busy = lane.busy && w.DueIn <= 0
+		}
+		if w.DueIn <= 0 && !asked[key] {
+			unasked[key] = true
 		}
 	}
-	l.order = order
+	l.waiting, l.lanes, l.unasked, l.asked = res.Waiting, kept, unasked, l.asked[:0]
 }
 
 // backlog reports whether a priority has due rows that the last pass left.
 func (l *lanePlan) backlog(p Priority) bool {
-	for key, full := range l.full {
-		if full && key.priority == p {
+	for key, lane := range l.lanes {
+		if key.priority == p && lane.busy {
+			return true
+		}
+	}
+	for key := range l.unasked {
+		if key.priority == p {
 			return true
 		}
 	}
@@ -110,7 +103,7 @@ func (l *lanePlan) backlog(p Priority) bool {
 // nextDue is when the first lane that is not due yet will be, at most limit.
 func (l *lanePlan) nextDue(limit time.Duration) time.Duration {
 	next := limit
-	for _, lane := range l.lanes {
+	for _, lane := range l.waiting {
 		if lane.DueIn > 0 {
 			next = min(next, lane.DueIn)
 		}

@@ -83,6 +83,9 @@ func (w *Window) Observe(now time.Time, before, added int, backlog bool) {
 	w.filled = backlog && w.queued >= size*3/4
 }
 
+// Forget drops what is known of the queue, because another scheduler fills it now.
+func (w *Window) Forget() { w.known, w.filled, w.flows = false, false, nil }
+
 // starts counts the starts of the last span.
 func (w *Window) starts() int {
 	n := 0
