@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
@@ -201,4 +202,18 @@ func idsOf(jobs []core.Job) []int64 {
 // oneError is the error history of a job whose present attempt is the first to fail.
 func oneError(job core.Job, text string) []core.AttemptError {
 	return append(job.Errors, core.AttemptError{Attempt: job.Attempts, At: job.StartedAt, Error: text, Kind: "error"})
+}
+
+// unchanged wants a job to be as it was, column for column.
+func (s *stage) unchanged(want core.Job) {
+	s.Helper()
+	if got := s.get(want.ID); !reflect.DeepEqual(got, want) {
+		s.Errorf("job %d changed:\n got %+v\nwant %+v", want.ID, got, want)
+	}
+}
+
+// isConflict reports whether err says that a job of this status refused the change.
+func isConflict(err error, status core.Status) bool {
+	var conflict *core.ConflictError
+	return errors.As(err, &conflict) && conflict.Other == 0 && conflict.Job.Status == status && errors.Is(err, core.ErrConflict)
 }

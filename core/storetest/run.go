@@ -15,7 +15,9 @@ type scenario struct {
 // scenarios lists the whole contract, a method's sentences wherever they are told.
 func scenarios() []scenario {
 	return slices.Concat(
-		submitScenarios(),
+		submitScenarios(), dedupeScenarios(), payloadScenarios(), clockScenarios(),
+		tableScenarios(), finishScenarios(), reapScenarios(), cancelScenarios(), retryScenarios(),
+		claimScenarios(), fairScenarios(), startScenarios(), heartbeatScenarios(),
 	)
 }
 

@@ -1,0 +1,346 @@
+package storetest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+func claimScenarios() []scenario {
+	return []scenario{
+		{"ClaimDue/makes a due job running under a lease", claimRuns},
+		{"ClaimDue/two claims never take one job", claimRace},
+		{"ClaimDue/takes the earliest first and no more than the limit", claimOrder},
+		{"ClaimDue/keeps every quota apart", claimQuotas},
+		{"ClaimDue/a limit of zero and no quota take nothing", claimZero},
+		{"ClaimDue/skips what lies at or before the mark", claimMark},
+		{"ClaimDue/says when the next job is due", claimDueIn},
+		{"ClaimDue/ends expired jobs instead of returning them", claimExpired},
+		{"ClaimDue/C02 fails jobs whose attempts are used up and goes on with the others", claimUsedUp},
+		{"ClaimDue/passes over a row that a stranger's transaction holds", claimHeld},
+		{"ClaimDue/a late commit with a past run_at is taken by the next full-range claim", claimLateCommit},
+		{"ClaimDue/a job moved away is never claimed early", claimMoved},
+		{"ClaimDue/E02 jobs far ahead are not read", claimFuture},
+	}
+}
+
+func claimRuns(s *stage) {
+	before := s.get(s.submitOne(core.NewJob{Type: "a", Tenant: "t", Priority: core.Bulk, MaxAttempts: 3}))
+	req := s.claimRequest(core.Quota{Priority: core.Bulk, Type: "a", Limit: 5})
+	req.WorkerID = "w-7"
+	began := s.now()
+	res, err := s.store.ClaimDue(s.ctx, req)
+	s.must(err)
+	ended := s.now()
+	if len(res.Jobs) != 1 || res.Taken[0].N != 1 || res.Now.Before(began.Add(-time.Microsecond)) || res.Now.After(ended) {
+		s.Fatalf("want one job at the store's now, got %+v", res)
+	}
+	for where, got := range map[string]core.Job{"answer": res.Jobs[0], "row": s.get(before.ID)} {
+		if got.Status != core.Running || got.Attempts != 1 || got.LeaseToken != before.LeaseToken+1 || got.WorkerID != "w-7" || got.ClaimID != req.ClaimID || got.EndedToken != before.EndedToken {
+			s.Errorf("%s: want it running, attempt 1, token %d, by w-7: %+v", where, before.LeaseToken+1, got)
+		}
+		if until := res.Now.Add(lease); got.LeaseUntil.Sub(until).Abs() > time.Second || got.StartedAt.Sub(res.Now).Abs() > time.Second {
+			s.Errorf("%s: lease until %s, want %s; started %s, want %s", where, got.LeaseUntil, until, got.StartedAt, res.Now)
+		}
+		if got.Tenant != "t" || got.MaxAttempts != 3 || !got.RunAt.Equal(before.RunAt) || string(got.Payload) != "{}" {
+			s.Errorf("%s: the job itself changed: %+v", where, got)
+		}
+	}
+}
+
+func claimRace(s *stage) {
+	const jobs, claimers = 1500, 8
+	want := s.submitMany(jobs, "a")
+	other := s.second()
+	taken := make([][]core.Job, claimers)
+	s.times(claimers, func(i int) error {
+		for empty := 0; empty < 2; {
+			res, err := []core.Store{s.store, other.store}[i%2].ClaimDue(s.ctx, s.claimRequest(quota("a", 7+5*i)))
+			if err != nil {
+				return err
+			}
+			if taken[i] = append(taken[i], res.Jobs...); len(res.Jobs) == 0 {
+				empty++
+			}
+		}
+		return nil
+	})
+	taken = append(taken, s.claim("a", jobs)) // a claim passes over rows that another has just locked
+	got := idsOf(slices.Concat(taken...))
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		s.Fatalf("%d jobs were claimed %d times by %d claimers", jobs, len(got), claimers)
+	}
+}
+
+func claimOrder(s *stage) {
+	base := s.now().Add(-time.Hour).Truncate(time.Microsecond)
+	jobs := make([]core.NewJob, 200)
+	for i := range jobs {
+		jobs[i] = core.NewJob{Type: "a", RunAt: base.Add(time.Duration(i*7919%200) * time.Second)}
+	}
+	s.submit(jobs...)
+	last := time.Time{}
+	for i, limit := range []int{1, 2, 50, 100, 100} {
+		got := s.claim("a", limit)
+		for _, job := range got {
+			if job.RunAt.Before(last) {
+				s.Fatalf("run_at %s was claimed after %s", job.RunAt, last)
+			}
+			last = job.RunAt
+		}
+		if want := []int{1, 2, 50, 100, 47}[i]; len(got) != want {
+			s.Fatalf("a limit of %d took %d, want %d", limit, len(got), want)
+		}
+	}
+	if !last.Equal(base.Add(199 * time.Second)) {
+		s.Fatalf("the last job claimed was due %s, want %s", last, base.Add(199*time.Second))
+	}
+}
+
+func claimQuotas(s *stage) {
+	var jobs []core.NewJob
+	for _, p := range core.Priorities {
+		for _, typ := range []string{"a", "b", "c"} {
+			for range 20 {
+				jobs = append(jobs, core.NewJob{Type: typ, Priority: p})
+			}
+		}
+	}
+	s.submit(jobs...)
+	quotas := []core.Quota{{Priority: core.Bulk, Type: "a", Limit: 3}, {Priority: core.Critical, Type: "b", Limit: 50}, {Priority: core.Default, Type: "none", Limit: 5}, {Priority: core.Default, Type: "c", Limit: 20}}
+	res := s.claimDue(quotas...)
+	count := map[string]int{}
+	for _, job := range res.Jobs {
+		count[fmt.Sprint(job.Priority, job.Type)]++
+	}
+	for i, want := range []int{3, 20, 0, 20} {
+		if key := fmt.Sprint(quotas[i].Priority, quotas[i].Type); count[key] != want || res.Taken[i].N != want {
+			s.Errorf("quota %d: %d claimed, answered %d, want %d", i, count[key], res.Taken[i].N, want)
+		}
+	}
+	if len(res.Jobs) != 43 {
+		s.Errorf("%d jobs were claimed, want 43", len(res.Jobs))
+	}
+}
+
+func claimZero(s *stage) {
+	s.submitMany(3, "a")
+	if res := s.claimDue(quota("a", 0)); len(res.Jobs) != 0 || res.Taken[0].N != 0 {
+		s.Errorf("a limit of zero took %d", len(res.Jobs))
+	}
+	if res := s.claimDue(); len(res.Jobs) != 0 {
+		s.Errorf("no quota took %d", len(res.Jobs))
+	}
+	if got := s.claim("a", 5); len(got) != 3 {
+		s.Errorf("then %d of 3 were claimed", len(got))
+	}
+}
+
+func claimMark(s *stage) {
+	base := s.now().Add(-time.Hour).Truncate(time.Microsecond)
+	var jobs []core.NewJob
+	for i := range 12 { // three jobs share each run_at, so that the id decides
+		jobs = append(jobs, core.NewJob{Type: "a", RunAt: base.Add(time.Duration(i/3) * time.Second)})
+	}
+	s.submit(jobs...)
+	rows := s.list(core.ListQuery{Type: "a", Limit: 100})
+	slices.SortFunc(rows, func(a, b core.Job) int { return cmp.Or(a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID)) })
+	q := quota("a", 4)
+	q.After = core.Mark{RunAt: rows[3].RunAt, ID: rows[3].ID}
+	res := s.claimDue(q)
+	if !slices.Equal(idsOf(res.Jobs), idsOf(rows[4:8])) || res.Taken[0].Last.ID != rows[7].ID || !res.Taken[0].Last.RunAt.Equal(rows[7].RunAt) || res.Taken[0].Tenants {
+		s.Fatalf("after %v want %v and a mark at the last, got %v, %+v", q.After, idsOf(rows[4:8]), idsOf(res.Jobs), res.Taken[0])
+	}
+	q.After = res.Taken[0].Last
+	q.Limit = 100
+	if res = s.claimDue(q); !slices.Equal(idsOf(res.Jobs), idsOf(rows[8:])) {
+		s.Fatalf("after the last mark want %v, got %v", idsOf(rows[8:]), idsOf(res.Jobs))
+	}
+	q.After = core.Mark{}
+	if res = s.claimDue(q); !slices.Equal(idsOf(res.Jobs), idsOf(rows[:4])) {
+		s.Fatalf("a full range has %v left, got %v", idsOf(rows[:4]), idsOf(res.Jobs))
+	}
+	s.submit(core.NewJob{Type: "a", Tenant: "t"})
+	if res = s.claimDue(q); len(res.Jobs) != 1 || !res.Taken[0].Tenants || res.Taken[0].Last != (core.Mark{}) {
+		s.Fatalf("a tenant's row sets no mark and says so, got %+v", res.Taken[0])
+	}
+}
+
+func claimDueIn(s *stage) {
+	within := func(what string, got, want time.Duration) {
+		s.Helper()
+		if got > want || got < want-patience {
+			s.Errorf("%s: the next is due in %s, want %s", what, got, want)
+		}
+	}
+	within("an empty lane", s.claimDue(quota("a", 5)).DueIn, time.Hour)
+	s.submit(core.NewJob{Type: "a", Delay: 3 * time.Hour}, core.NewJob{Type: "other", Delay: 10 * time.Minute}, core.NewJob{Type: "a", Priority: core.Bulk, Delay: 5 * time.Minute})
+	within("a job three hours ahead", s.claimDue(quota("a", 5)).DueIn, time.Hour)
+	s.submit(core.NewJob{Type: "a", Delay: 30 * time.Minute}, core.NewJob{Type: "a", Delay: 20 * time.Minute}, core.NewJob{Type: "a"}, core.NewJob{Type: "a"})
+	if got := s.claimDue(quota("a", 2)).DueIn; got != 0 {
+		s.Errorf("the limit was reached, yet the next is due in %s", got)
+	}
+	within("a job 20 minutes ahead", s.claimDue(quota("a", 5)).DueIn, 20*time.Minute)
+	within("two lanes", s.claimDue(quota("a", 5), quota("other", 5)).DueIn, 10*time.Minute)
+}
+
+func claimExpired(s *stage) {
+	now := s.now()
+	var expired, good []int64
+	for i := range 30 {
+		job := core.NewJob{Type: "a", RunAt: now.Add(time.Duration(i) * time.Second), ExpiresAt: now.Add(2 * time.Hour)}
+		if i%3 == 0 {
+			job.ExpiresAt = now.Add(time.Hour)
+		}
+		if id := s.submitOne(job); i%3 == 0 {
+			expired = append(expired, id)
+		} else {
+			good = append(good, id)
+		}
+	}
+	s.advance(time.Hour + time.Minute)
+	res := s.claimDue(quota("a", 100))
+	if got := idsOf(res.Jobs); !slices.Equal(got, good) || res.Taken[0].N != 30 {
+		s.Errorf("want %v claimed and 30 counted, got %v, %d", good, got, res.Taken[0].N)
+	}
+	for _, id := range expired {
+		if got := s.get(id); got.Status != core.Cancelled || got.Reason != "expired" || got.Attempts != 0 || got.FinishedAt.IsZero() || !got.StartedAt.IsZero() {
+			s.Errorf("want job %d cancelled as expired, got %+v", id, got)
+		}
+	}
+	s.submitMany(1, "a")
+	if jobs := s.claim("a", 100); len(jobs) != 1 {
+		s.Errorf("then %d of 1 job was claimed", len(jobs))
+	}
+}
+
+func claimUsedUp(s *stage) {
+	ids := s.submitMany(20, "a")
+	var bad []int64
+	for i, id := range ids[:6] {
+		if s.db.Damage(s.T, []Damage{AttemptsAtMax, AttemptsAboveMax}[i%2], id) {
+			bad = append(bad, id)
+		}
+	}
+	if len(bad) == 0 {
+		s.Skip("this schema keeps attempts below max_attempts")
+	}
+	want := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return slices.Contains(bad, id) })
+	res := s.claimDue(quota("a", 100))
+	got := idsOf(res.Jobs)
+	if slices.Sort(got); !slices.Equal(got, want) || res.Taken[0].N != len(ids) {
+		s.Errorf("want %v claimed and %d counted, got %v, %d", want, len(ids), got, res.Taken[0].N)
+	}
+	for _, id := range bad {
+		if got := s.get(id); got.Status != core.Failed || got.FinishedAt.IsZero() || !got.StartedAt.IsZero() {
+			s.Errorf("want job %d failed without a run, got %+v", id, got)
+		}
+	}
+	n, err := s.store.CountDead(s.ctx, core.DeadQuery{Type: "a"})
+	if s.must(err); n != len(bad) {
+		s.Errorf("%d dead letters, want %d", n, len(bad))
+	}
+}
+
+func claimHeld(s *stage) {
+	ids := s.submitMany(10, "a")
+	release := s.hold(Hold{Kind: HoldRow, ID: ids[0]})
+	if got := idsOf(s.claim("a", 100)); !slices.Equal(got, ids[1:]) {
+		s.Errorf("want %v, got %v", ids[1:], got)
+	}
+	release(false)
+	if got := idsOf(s.claim("a", 100)); !slices.Equal(got, ids[:1]) {
+		s.Errorf("after the release want %v, got %v", ids[:1], got)
+	}
+}
+
+func claimLateCommit(s *stage) {
+	past := s.now().Add(-time.Minute)
+	release := s.hold(Hold{Kind: HoldJob, Type: "a", RunAt: past})
+	s.submitMany(20, "a")
+	q := quota("a", 50)
+	res := s.claimDue(q)
+	if len(res.Jobs) != 20 {
+		s.Fatalf("%d of 20 jobs were claimed beside a job not yet committed", len(res.Jobs))
+	}
+	release(true)
+	q.After = res.Taken[0].Last
+	if res = s.claimDue(q); len(res.Jobs) != 0 {
+		s.Fatal("a job before the mark was claimed")
+	}
+	q.After = core.Mark{}
+	if res = s.claimDue(q); len(res.Jobs) != 1 || !res.Jobs[0].RunAt.Equal(past.Truncate(time.Microsecond)) {
+		s.Fatalf("want the late job claimed by a full range, got %v", idsOf(res.Jobs))
+	}
+}
+
+func claimMoved(s *stage) {
+	ids := s.submitMany(200, "a")
+	moved := make(map[int64]bool, len(ids))
+	claimed := map[int64]bool{}
+	s.together(func() error {
+		for _, id := range ids {
+			_, err := s.store.Reschedule(s.ctx, id, core.When{Delay: time.Hour})
+			if err == nil {
+				moved[id] = true
+			} else if !isConflict(err, core.Running) {
+				return err
+			}
+		}
+		return nil
+	}, func() error {
+		for range 60 {
+			res, err := s.store.ClaimDue(s.ctx, s.claimRequest(quota("a", 3)))
+			if err != nil {
+				return err
+			}
+			for _, job := range res.Jobs {
+				claimed[job.ID] = true
+			}
+		}
+		return nil
+	})
+	for _, id := range ids {
+		if got := s.get(id); moved[id] && (claimed[id] || got.Status != core.Scheduled) || !moved[id] && !claimed[id] {
+			s.Errorf("job %d: moved %t, claimed %t, now %s", id, moved[id], claimed[id], got.Status)
+		}
+	}
+}
+
+// claimFuture counts the rows that a claim reads beside many jobs that lie ahead.
+func claimFuture(s *stage) {
+	n := map[bool]int{false: 5_000, true: 200_000}[s.h.Large]
+	batch := make([]core.NewJob, 5_000)
+	for i := range batch {
+		batch[i] = core.NewJob{Type: "a", Delay: 24*time.Hour + time.Duration(i)*time.Second}
+	}
+	for range n / len(batch) {
+		s.submit(batch...)
+	}
+	ids := s.submitMany(10, "a")
+	read := s.rowsRead(func() {
+		if got := idsOf(s.claim("a", 100)); !slices.Equal(got, ids) {
+			s.Errorf("want %v, got %v", ids, got)
+		}
+	})
+	if read > 1000 {
+		s.Errorf("a claim of 10 jobs beside %d that lie ahead read %d rows", n, read)
+	}
+}
+
+// rowsRead counts the live rows that act reads; 0 where the database cannot say.
+func (s *stage) rowsRead(act func()) int64 {
+	s.Helper()
+	reader, ok := s.db.(RowReader)
+	if !ok {
+		act()
+		return 0
+	}
+	before := reader.RowsRead(s.T)
+	act()
+	return reader.RowsRead(s.T) - before
+}

@@ -1,0 +1,255 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+func dedupeScenarios() []scenario {
+	return []scenario{
+		{"Submit/a live job keeps its dedupe key in every live status", dedupeLive},
+		{"Submit/the end of a job frees its dedupe key", dedupeFreed},
+		{"Submit/a retry and a snooze keep the dedupe key", dedupeKept},
+		{"Submit/dedupe keys of two tenants are apart", dedupeTenants},
+		{"Submit/D09 of equal keys in one batch the first is written", dedupeBatch},
+		{"Submit/D09 a batch and single calls obey the same keys", dedupeMixed},
+		{"Submit/D01 many submits of one key make one job", dedupeRace},
+		{"Submit/D01 64 submits of one key whose first rolls back make one job", func(s *stage) { dedupeHeld(s, false) }},
+		{"Submit/D01 64 submits of one key whose first commits answer that job", func(s *stage) { dedupeHeld(s, true) }},
+		{"Submit/D09 batches with the same keys in opposite order do not deadlock", dedupeOpposite},
+		{"Submit/a key held by an open transaction is busy and no other submit waits", dedupeBusy},
+		{"Submit/a key never has two live jobs while its holder ends", dedupeEnding},
+	}
+}
+
+// existing submits a job whose key is taken and returns the job that holds it.
+func (s *stage) existing(job core.NewJob) *core.Job {
+	s.Helper()
+	out, err := s.store.Submit(s.ctx, []core.NewJob{job})
+	s.must(err)
+	if out[0].Existing == nil {
+		s.Fatalf("want the job that holds key %q, but job %d was written", job.DedupeKey, out[0].ID)
+	}
+	if out[0].ID != out[0].Existing.ID || out[0].Token != out[0].Existing.LeaseToken || out[0].Status != out[0].Existing.Status {
+		s.Fatalf("the answer's fields are not the existing job's: %+v", out[0])
+	}
+	return out[0].Existing
+}
+
+func dedupeLive(s *stage) {
+	for _, status := range []core.Status{core.Scheduled, core.Queued, core.Running} {
+		job := s.put(status, core.NewJob{DedupeKey: "k-" + status.String(), Payload: []byte(`"first"`)})
+		got := s.existing(core.NewJob{Type: "other", DedupeKey: job.DedupeKey, Payload: []byte(`"second"`)})
+		if got.ID != job.ID || got.Status != status || string(got.Payload) != `"first"` {
+			s.Errorf("%s: want job %d as it stands, got %+v", status, job.ID, got)
+		}
+	}
+}
+
+func dedupeFreed(s *stage) {
+	for _, status := range []core.Status{core.Done, core.Failed, core.Cancelled} {
+		old := s.put(status, core.NewJob{DedupeKey: "k-" + status.String()})
+		fresh := s.submitOne(core.NewJob{Type: "b", DedupeKey: old.DedupeKey})
+		if got := s.existing(core.NewJob{Type: "b", DedupeKey: old.DedupeKey}); got.ID != fresh {
+			s.Errorf("%s: want the new job %d to hold the key, got %d", status, fresh, got.ID)
+		}
+		if got := s.get(old.ID); got.Status != status {
+			s.Errorf("the old job went from %s to %s", status, got.Status)
+		}
+	}
+}
+
+func dedupeKept(s *stage) {
+	for _, outcome := range []core.Outcome{core.EndRetry, core.EndSnooze, core.EndHandBack} {
+		job := s.claimOne(core.NewJob{Type: s.newType(), DedupeKey: fmt.Sprint("k", outcome)})
+		s.finishAs(core.Scheduled, core.End{Ref: refOf(job), Outcome: outcome, Wait: time.Hour})
+		if got := s.existing(core.NewJob{Type: "b", DedupeKey: job.DedupeKey}); got.ID != job.ID {
+			s.Errorf("outcome %d: job %d holds the key, want %d", outcome, got.ID, job.ID)
+		}
+	}
+}
+
+func dedupeTenants(s *stage) {
+	out := s.submit(core.NewJob{Type: "a", DedupeKey: "k"}, core.NewJob{Type: "a", Tenant: "t", DedupeKey: "k"}, core.NewJob{Type: "a", Tenant: "T", DedupeKey: "k"},
+		core.NewJob{Type: "a", DedupeKey: "K"}, core.NewJob{Type: "a", DedupeKey: "k "}, core.NewJob{Type: "a"}, core.NewJob{Type: "a"})
+	if got := s.existing(core.NewJob{Type: "a", Tenant: "t", DedupeKey: "k"}); got.ID != out[1].ID {
+		s.Fatalf("job %d holds tenant t's key, want %d", got.ID, out[1].ID)
+	}
+}
+
+func dedupeBatch(s *stage) {
+	out, err := s.store.Submit(s.ctx, []core.NewJob{
+		{Type: "a", DedupeKey: "k", Payload: []byte("1")}, {Type: "a"}, {Type: "a", DedupeKey: "k", Payload: []byte("2")}, {Type: "a", DedupeKey: "l"}, {Type: "a", DedupeKey: "k", Payload: []byte("3")}})
+	s.must(err)
+	if out[0].Existing != nil || out[1].Existing != nil || out[3].Existing != nil {
+		s.Fatalf("want jobs 0, 1 and 3 written: %+v", out)
+	}
+	for _, i := range []int{2, 4} {
+		if out[i].Existing == nil || out[i].Existing.ID != out[0].ID || string(out[i].Existing.Payload) != "1" {
+			s.Fatalf("want job %d answered with the first of its key, got %+v", i, out[i])
+		}
+	}
+	if n := len(s.list(core.ListQuery{Limit: 100})); n != 3 {
+		s.Fatalf("%d jobs were written, want 3", n)
+	}
+}
+
+func dedupeMixed(s *stage) {
+	first := s.submitOne(core.NewJob{Type: "a", DedupeKey: "k1"})
+	out, err := s.store.Submit(s.ctx, []core.NewJob{{Type: "a", DedupeKey: "k0"}, {Type: "a", DedupeKey: "k1"}, {Type: "a", DedupeKey: "k2"}})
+	s.must(err)
+	if out[0].Existing != nil || out[2].Existing != nil || out[1].Existing == nil || out[1].Existing.ID != first {
+		s.Fatalf("want only k1 answered with job %d, got %+v", first, out)
+	}
+	if got := s.existing(core.NewJob{Type: "a", DedupeKey: "k2"}); got.ID != out[2].ID {
+		s.Fatalf("job %d holds k2, want %d", got.ID, out[2].ID)
+	}
+}
+
+func dedupeRace(s *stage) {
+	other := s.second()
+	for range 10 {
+		key := fmt.Sprint("k", s.number())
+		var written atomic.Int64
+		ids := make([]int64, 24)
+		s.times(len(ids), func(i int) error {
+			out, err := []core.Store{s.store, other.store}[i%2].Submit(s.ctx, []core.NewJob{{Type: "a", DedupeKey: key}})
+			if err != nil {
+				return err
+			}
+			if ids[i] = out[0].ID; out[0].Existing == nil {
+				written.Add(1)
+			}
+			return nil
+		})
+		if distinct := slices.Compact(slices.Sorted(slices.Values(ids))); written.Load() != 1 || len(distinct) != 1 {
+			s.Fatalf("%d jobs were written for one key; the calls answered %v", written.Load(), distinct)
+		}
+	}
+}
+
+// dedupeHeld lets a stranger's transaction write the key first; everyone else meets it before it ends.
+func dedupeHeld(s *stage, commit bool) {
+	release := s.hold(Hold{Kind: HoldJob, Type: "foreign", Key: "k", RunAt: s.now()})
+	var written, answered atomic.Int64
+	ids := make([]int64, 64)
+	acts := []func() error{func() error {
+		if w, ok := s.db.(WaitCounter); ok {
+			s.eventually("a submit waits for the stranger", func() bool { return w.Waiting(s.T) > 0 || answered.Load() > 0 })
+		}
+		release(commit)
+		return nil
+	}}
+	for i := range ids {
+		acts = append(acts, func() error {
+			return notBusy(s.ctx, func() error {
+				out, err := s.store.Submit(s.ctx, []core.NewJob{{Type: "own", DedupeKey: "k"}})
+				if err != nil {
+					return err
+				}
+				answered.Add(1)
+				if ids[i] = out[0].ID; out[0].Existing == nil {
+					written.Add(1)
+				}
+				return nil
+			})
+		})
+	}
+	s.together(acts...)
+	distinct := slices.Compact(slices.Sorted(slices.Values(ids)))
+	live := s.list(core.ListQuery{Limit: 10})
+	if len(distinct) != 1 || len(live) != 1 || live[0].ID != distinct[0] {
+		s.Fatalf("want one job that all calls answer; they answered %v, there are %v", distinct, idsOf(live))
+	}
+	if want := map[bool]int64{true: 0, false: 1}[commit]; written.Load() != want {
+		s.Fatalf("%d calls wrote a job, want %d", written.Load(), want)
+	}
+}
+
+func dedupeOpposite(s *stage) {
+	for range 15 {
+		forward := make([]core.NewJob, 60)
+		for i := range forward {
+			forward[i] = core.NewJob{Type: "a", DedupeKey: fmt.Sprint("k", s.number())}
+		}
+		backward := slices.Clone(forward)
+		slices.Reverse(backward)
+		var written atomic.Int64
+		s.times(4, func(i int) error {
+			out, err := s.store.Submit(s.ctx, [][]core.NewJob{forward, backward}[i%2])
+			for _, one := range out {
+				if one.Existing == nil {
+					written.Add(1)
+				}
+			}
+			return err
+		})
+		if written.Load() != int64(len(forward)) {
+			s.Fatalf("%d jobs were written for %d keys", written.Load(), len(forward))
+		}
+	}
+}
+
+func dedupeBusy(s *stage) {
+	release := s.hold(Hold{Kind: HoldJob, Type: "foreign", Key: "k", RunAt: s.now()})
+	held := make(chan error, 1)
+	go func() {
+		_, err := s.store.Submit(s.ctx, []core.NewJob{{Type: "own", DedupeKey: "k"}})
+		held <- err
+	}()
+	s.times(16, func(i int) error {
+		for j := range 20 {
+			job := core.NewJob{Type: "own"}
+			if j%2 == 0 {
+				job.DedupeKey = fmt.Sprint("free-", i, "-", j)
+			}
+			if _, err := s.store.Submit(s.ctx, []core.NewJob{job}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if n := len(s.list(core.ListQuery{Type: "own", Limit: 1000})); n != 320 {
+		s.Fatalf("%d of 320 jobs were written while a stranger held another key", n)
+	}
+	if err := <-held; !errors.Is(err, core.ErrBusy) {
+		s.Fatalf("the submit of the held key: want ErrBusy, got %v", err)
+	}
+	release(false)
+	s.submitOne(core.NewJob{Type: "own", DedupeKey: "k"})
+}
+
+// dedupeEnding submits a key again and again while the job that holds it ends.
+func dedupeEnding(s *stage) {
+	other := s.second()
+	for round := range 25 {
+		typ, key := s.newType(), fmt.Sprint("k", round)
+		job := s.claimOne(core.NewJob{Type: typ, DedupeKey: key})
+		end := []core.End{{Ref: refOf(job), Outcome: core.EndDone}, {Ref: refOf(job), Outcome: core.EndFail}}[round%2]
+		var written atomic.Int64
+		submit := func() error {
+			for range 4 {
+				out, err := other.store.Submit(s.ctx, []core.NewJob{{Type: typ, DedupeKey: key}})
+				if err != nil {
+					return err
+				}
+				if out[0].Existing == nil {
+					written.Add(1)
+				} else if e := out[0].Existing; !e.Status.Live() || e.DedupeKey != key {
+					return fmt.Errorf("the existing job %d is %s under key %q", e.ID, e.Status, e.DedupeKey)
+				}
+			}
+			return nil
+		}
+		s.together(submit, submit, func() error { _, err := s.store.Finish(s.ctx, []core.End{end}); return err })
+		live := s.list(core.ListQuery{Type: typ, Statuses: []core.Status{core.Scheduled, core.Queued, core.Running}, Limit: 10})
+		if written.Load() > 1 || len(live) != int(written.Load()) {
+			s.Fatalf("%d jobs were written after the holder of the key, %d are live", written.Load(), len(live))
+		}
+	}
+}
