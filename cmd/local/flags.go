@@ -1,0 +1,52 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/belfry-dev/belfry/functions/boot"
+	"github.com/belfry-dev/belfry/internal/node"
+)
+
+// options are what the command line says, over what the environment says.
+type options struct {
+	settings boot.Settings
+	roles    node.Roles
+	data     string
+}
+
+// parse reads environment and flags. flag.ErrHelp means help was printed.
+func parse(args []string, errors io.Writer) (options, error) {
+	settings, err := boot.ReadSettings()
+	if err != nil {
+		return options{}, err
+	}
+	settings.StopGrace = min(settings.StopGrace, time.Second) // Ctrl-C stops within two seconds
+	o := options{settings: settings}
+	f := flag.NewFlagSet("local", flag.ContinueOnError)
+	f.SetOutput(errors)
+	f.StringVar(&o.settings.Addr, "addr", settings.Addr, "address the API listens on; port 0 takes a free one")
+	f.StringVar(&o.data, "data", "belfry.db", "SQLite file that keeps the jobs when no database URL is given")
+	f.StringVar(&o.settings.DatabaseURL, "database-url", "", "PostgreSQL to keep the jobs in (default BELFRY_DATABASE_URL)")
+	f.IntVar(&o.settings.Workers, "workers", settings.Workers, "jobs run at once")
+	role := f.String("role", "all", "all, api, tick or worker, or several with commas; all but \"all\" need a database URL")
+	f.DurationVar(&o.settings.Tick, "tick", settings.Tick, "period of the tick")
+	if err := f.Parse(args); err != nil {
+		return options{}, err
+	}
+	if f.NArg() > 0 {
+		return options{}, fmt.Errorf("unexpected argument %q: see -help", f.Arg(0))
+	}
+	if o.settings.DatabaseURL == "" {
+		o.settings.DatabaseURL = settings.DatabaseURL
+	}
+	if o.roles, err = node.ParseRoles(*role); err != nil {
+		return options{}, fmt.Errorf("-role: %w", err)
+	}
+	if o.settings.DatabaseURL == "" && (o.roles != node.Roles{API: true, Tick: true, Worker: true}) {
+		return options{}, fmt.Errorf("-role %s needs -database-url: a SQLite file has room for one process, which runs all roles", o.roles)
+	}
+	return o, o.settings.Check()
+}

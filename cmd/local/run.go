@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/belfry-dev/belfry/adapters/local"
+	"github.com/belfry-dev/belfry/adapters/postgres"
+	"github.com/belfry-dev/belfry/adapters/sqlite"
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/boot"
+	"github.com/belfry-dev/belfry/functions/worker"
+	"github.com/belfry-dev/belfry/internal/node"
+)
+
+// run opens what the options name, runs the roles until ctx ends, and closes it.
+func run(ctx context.Context, args []string, out, errs io.Writer) (err error) {
+	o, err := parse(args, errs)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	parts := node.Parts{
+		Settings: o.settings, Roles: o.roles, Handlers: worker.Tryout(), Version: boot.Version(),
+		Log: boot.NewLogger(o.settings, errs),
+	}
+	if o.roles.API {
+		if parts.Listener, err = net.Listen("tcp", o.settings.Addr); err != nil {
+			return fmt.Errorf("listen on %s: %w (another address: -addr 127.0.0.1:0)", o.settings.Addr, err)
+		}
+		defer parts.Listener.Close()
+	}
+	if parts.Queue, err = openQueue(ctx, o.settings); err != nil {
+		return err
+	}
+	if parts.Store, err = openStore(ctx, o); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, parts.Store.Close()) }()
+	parts.Ready = func() { greet(out, o, parts.Listener) }
+	return node.Run(ctx, parts)
+}
+
+// openStore opens PostgreSQL when an URL is given, after bringing its schema up to date; else the SQLite file.
+func openStore(ctx context.Context, o options) (core.Store, error) {
+	if o.settings.DatabaseURL == "" {
+		return sqlite.Open(ctx, o.data, sqlite.Options{})
+	}
+	if err := postgres.Migrate(ctx, o.settings.DatabaseURL); err != nil {
+		return nil, err
+	}
+	return postgres.Open(ctx, o.settings.DatabaseURL, postgres.Options{PoolSize: o.settings.DatabasePool})
+}
+
+// openQueue returns nil in direct mode. The queues of this program live in its memory.
+func openQueue(ctx context.Context, s boot.Settings) (core.Queue, error) {
+	if !s.QueueMode() {
+		return nil, nil
+	}
+	for _, u := range []string{s.QueueCriticalURL, s.QueueDefaultURL, s.QueueBulkURL} {
+		if !strings.HasPrefix(u, "mem://") {
+			return nil, fmt.Errorf("queue %q: this program has queues of scheme mem:// only", u)
+		}
+	}
+	return local.Open(ctx, local.Options{})
+}
+
+// greet prints where everything is and a command that works.
+func greet(out io.Writer, o options, l net.Listener) {
+	where := "SQLite file " + o.data
+	if o.settings.DatabaseURL != "" {
+		where = "PostgreSQL"
+	}
+	mode := "direct"
+	if o.settings.QueueMode() {
+		mode = "over queues"
+	}
+	fmt.Fprintf(out, "Belfry %s: %s, %s, jobs in %s\n", boot.Version(), o.roles, mode, where)
+	if l == nil {
+		return
+	}
+	url := "http://" + l.Addr().String()
+	fmt.Fprintf(out, "  API          %s/v1\n  docs         %s/docs\n  OpenAPI      %s/openapi.json\n  metrics      %s/metrics\n", url, url, url, url)
+	fmt.Fprintf(out, "\nSubmit a job:\n  curl -s %s/v1/jobs -H 'Content-Type: application/json' -d '{\"type\":\"echo\",\"payload\":{\"hello\":\"world\"}}'\n", url)
+	fmt.Fprintf(out, "\nWait for its end:\n  curl -s '%s/v1/jobs/1?wait=30s'\n\nCtrl-C stops. What is unfinished goes on at the next start.\n", url)
+}

@@ -1,0 +1,86 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/boot"
+)
+
+// Options are what a worker function is made of.
+type Options struct {
+	Store    core.WorkStore
+	Queue    core.Queue // nil means direct mode: jobs are claimed from the store
+	Handlers core.Handlers
+	Settings boot.Settings
+	ID       string // names this worker in rows and logs; required
+	Log      *slog.Logger
+	// Poll is the longest sleep between claims in direct mode. Zero means 1 s; longer where a tick of the same
+	// process calls Wake.
+	Poll time.Duration
+}
+
+// Function is the worker function.
+type Function struct {
+	worker *core.Worker
+	queue  core.Queue
+}
+
+// New makes the function. It touches neither store nor queue before Run.
+func New(o Options) (*Function, error) {
+	grace := o.Settings.StopGrace
+	if grace == 0 {
+		grace = -1 // none: zero would mean the default
+	}
+	critical := o.Settings.CriticalWorkers
+	if critical == 0 {
+		critical = -1
+	}
+	w, err := core.NewWorker(o.Store, o.Handlers, core.WorkerOptions{
+		ID: o.ID, Slots: o.Settings.Workers, CriticalSlots: critical, Lease: o.Settings.Lease, Heartbeat: o.Settings.Heartbeat,
+		Timeout: o.Settings.Timeout, StopGrace: grace, Poll: o.Poll,
+		OnEvent: func(e core.WorkEvent) { logEvent(o.Log, e) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Function{w, o.Queue}, nil
+}
+
+// Run works until ctx ends and everything it held is finished or handed back.
+func (f *Function) Run(ctx context.Context) error {
+	if f.queue != nil {
+		return f.worker.Receive(ctx, f.queue)
+	}
+	return f.worker.Run(ctx)
+}
+
+// Wake makes a direct worker claim at once.
+func (f *Function) Wake() { f.worker.Wake() }
+
+// Poke makes the worker ask at once whether job id is to be cancelled.
+func (f *Function) Poke(id int64) { f.worker.Poke(id) }
+
+// Counts is what the worker did and holds.
+func (f *Function) Counts() core.WorkerCounts { return f.worker.Counts() }
+
+func logEvent(log *slog.Logger, e core.WorkEvent) {
+	level := slog.LevelWarn
+	switch e.Kind {
+	case core.StoreBack, core.QueueBack, core.Registered:
+		level = slog.LevelInfo
+	case core.StoreLost, core.QueueLost, core.EndDropped, core.Panicked, core.Leaked:
+		level = slog.LevelError
+	}
+	args := []any{"worker", e.Worker}
+	if e.Job.ID != 0 {
+		args = append(args, "job", fmt.Sprint(e.Job.ID), "type", e.Type, "priority", e.Priority.String())
+	}
+	if e.Err != nil {
+		args = append(args, "error", e.Err)
+	}
+	log.Log(context.Background(), level, string(e.Kind), args...)
+}

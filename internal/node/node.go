@@ -1,0 +1,159 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/boot"
+	"github.com/belfry-dev/belfry/functions/tick"
+	"github.com/belfry-dev/belfry/functions/worker"
+)
+
+// Parts are what a node is made of. The caller opens and closes the store.
+type Parts struct {
+	Settings boot.Settings
+	Roles    Roles
+	Store    core.Store
+	Queue    core.Queue // nil means direct mode
+	Handlers core.Handlers
+	Listener net.Listener // of the api role
+	Version  string
+	Log      *slog.Logger
+	Ready    func() // called once the roles are made and about to run. Nil means nobody waits
+}
+
+// Run runs the roles until ctx ends, then stops them: the API first, so that nothing is accepted that nobody
+// here would look after, then tick and worker. The first role that fails stops the others.
+func Run(ctx context.Context, p Parts) error {
+	n := &running{Parts: p, name: instanceName()}
+	if err := n.build(ctx); err != nil {
+		return err
+	}
+	if p.Ready != nil {
+		p.Ready()
+	}
+	roles, ctx := errgroup.WithContext(ctx)
+	if n.server != nil {
+		roles.Go(func() error { return n.serve(ctx) })
+	}
+	if n.tick != nil {
+		roles.Go(func() error { return n.tick.Run(ctx) })
+	}
+	if n.worker != nil {
+		roles.Go(func() error { return n.worker.Run(ctx) })
+	}
+	return roles.Wait()
+}
+
+// running is a node at work.
+type running struct {
+	Parts
+	name   string
+	api    *api.API
+	submit *core.Submitter
+	server *http.Server
+	tick   *tick.Function
+	worker *worker.Function
+}
+
+func (n *running) build(ctx context.Context) (err error) {
+	if n.Roles.Worker {
+		o := worker.Options{Store: n.Store, Queue: n.Queue, Handlers: n.Handlers, Settings: n.Settings, ID: n.name, Log: n.Log}
+		if n.Roles.Tick {
+			o.Poll = 2 * n.Settings.Tick // the tick of this process wakes it
+		}
+		if n.worker, err = worker.New(o); err != nil {
+			return err
+		}
+	}
+	if n.Roles.Tick {
+		o := tick.Options{Store: n.Store, Queue: n.Queue, Settings: n.Settings, Holder: n.name, Log: n.Log}
+		if n.worker != nil {
+			o.Wake = func([]core.Lane) { n.worker.Wake() }
+			o.Concurrency = map[core.Priority]int{}
+			for _, p := range core.Priorities {
+				o.Concurrency[p] = n.Settings.Workers
+			}
+		}
+		if n.tick, err = tick.New(ctx, o); err != nil {
+			return err
+		}
+	}
+	if n.Roles.API {
+		return n.buildAPI()
+	}
+	return nil
+}
+
+func (n *running) buildAPI() error {
+	var store core.SubmitStore = n.Store
+	if n.tick != nil && n.Queue != nil {
+		store = core.NewDispatchingStore(n.Store, n.tick.Ticker(), n.tick.Topics())
+	}
+	wake := func() {}
+	if n.worker != nil {
+		wake = n.worker.Wake
+	}
+	n.submit = core.NewSubmitter(store, core.SubmitterOptions{Wake: wake})
+	o := api.Options{Submitter: grouped{n.submit}, Jobs: n.Store, Stats: n.Store, Version: n.Version, Logger: n.Log}
+	if n.worker != nil {
+		o.Poke = func(id int64) { n.worker.Wake(); n.worker.Poke(id) }
+	}
+	var err error
+	if n.api, err = api.New(o); err != nil {
+		return err
+	}
+	n.server = &http.Server{Handler: n.api, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(n.Log.Handler(), slog.LevelWarn)}
+	return nil
+}
+
+// serve answers requests until ctx ends, then lets those in flight end, for as long as handlers may.
+func (n *running) serve(ctx context.Context) error {
+	failed := make(chan error, 1)
+	go func() { failed <- n.server.Serve(n.Listener) }()
+	select {
+	case err := <-failed:
+		n.api.Close()
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.Settings.StopGrace+500*time.Millisecond)
+	defer cancel()
+	n.api.Close() // ends requests that wait
+	err := n.server.Shutdown(grace)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = n.server.Close()
+	}
+	<-failed
+	return errors.Join(err, n.submit.Close(grace))
+}
+
+// grouped lets the API submit through a Submitter: single jobs share commits.
+type grouped struct{ *core.Submitter }
+
+func (g grouped) Submit(ctx context.Context, jobs []core.NewJob) ([]core.Submitted, error) {
+	if len(jobs) != 1 {
+		return g.SubmitBatch(ctx, jobs)
+	}
+	one, err := g.Submitter.Submit(ctx, jobs[0])
+	return []core.Submitted{one}, err
+}
+
+// instanceName names this process among all: host, process id and start time.
+func instanceName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "host"
+	}
+	return fmt.Sprintf("%s-%d-%x", host, os.Getpid(), time.Now().UnixMilli())
+}
