@@ -3,6 +3,7 @@ package testenv
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 	"testing"
@@ -15,38 +16,58 @@ import (
 // runs already. Each test makes a database of its own there and drops it.
 const postgresVariable = "BELFRY_TEST_POSTGRES_URL"
 
-const postgresHowTo = "install PostgreSQL 14 or newer, or set " + postgresVariable + "=postgres://user:password@host:port/postgres"
+const postgresHowTo = "install PostgreSQL 14 or newer or a container engine, or set " + postgresVariable + "=postgres://user:password@host:port/postgres"
 
 // setupTimeout bounds making and dropping one database, and the first start of a server.
 const setupTimeout = 90 * time.Second
 
 // sharedPostgres is the server all tests of this process share, started by the
 // first of them. The process's end stops it, so no TestMain is needed.
-var sharedPostgres = sync.OnceValues(func() (string, error) {
+var sharedPostgres = sync.OnceValues(startPostgres)
+
+// source is where a server was found, and what must be held to keep it.
+type source struct {
+	url  string
+	held *containedServer
+}
+
+// startPostgres finds the server: an address, programs, or a container. It
+// returns pgserver.ErrNotInstalled where there is none of them.
+func startPostgres() (source, error) {
 	if address := os.Getenv(postgresVariable); address != "" {
-		return address, nil
+		return source{url: address}, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
 	defer cancel()
 	server, err := pgserver.Start(ctx, pgserver.Options{})
-	if err != nil {
-		return "", err
+	if err == nil {
+		return source{url: server.URL()}, nil
 	}
-	return server.URL(), nil
-})
+	if !errors.Is(err, pgserver.ErrNotInstalled) {
+		return source{}, err
+	}
+	contained, containerErr := startContained("postgres")
+	if errors.Is(containerErr, errNoEngine) {
+		return source{}, fmt.Errorf("%w, and %w", err, containerErr)
+	}
+	if containerErr != nil {
+		return source{}, containerErr
+	}
+	return source{url: contained.url, held: contained}, nil
+}
 
 // Postgres returns the URL of a fresh, empty database on a real server. The
 // database is dropped when the test ends, with any session still open on it.
 func Postgres(t testing.TB) string {
 	t.Helper()
-	admin, err := sharedPostgres()
+	server, err := sharedPostgres()
 	if errors.Is(err, pgserver.ErrNotInstalled) {
 		missing(t, "postgres", err, postgresHowTo)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return database(t, admin)
+	return database(t, server.url)
 }
 
 // PostgresServer starts a server for this test alone, which the test may stop

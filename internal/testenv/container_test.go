@@ -1,0 +1,30 @@
+package testenv
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+func TestContainedPostgresEndsWhenClosed(t *testing.T) {
+	server, err := startContained("postgres")
+	if errors.Is(err, errNoEngine) {
+		missing(t, "containers", err, "install and start Docker")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), server.url)
+	if err != nil {
+		t.Error(err)
+	} else if err := conn.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := server.close(); err != nil {
+		t.Fatal(err)
+	}
+	if conn, err := pgx.Connect(t.Context(), server.url); err == nil {
+		t.Error("the server answers after close", conn.Close(t.Context()))
+	}
+}
