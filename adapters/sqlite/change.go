@@ -1,0 +1,94 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// Cancel ends a job that has not started and asks a running one to stop.
+func (s *Store) Cancel(ctx context.Context, id int64) (core.Job, error) {
+	return s.change(ctx, "cancel", id, func(t *tx, a attempt) (bool, error) {
+		switch a.status {
+		case core.Queued:
+			a.raise()
+			return true, t.end(a, core.Cancelled, reasonCancelled, nil)
+		case core.Scheduled:
+			return true, t.end(a, core.Cancelled, reasonCancelled, nil)
+		case core.Running:
+			_, err := t.exec("want_cancel", id)
+			return true, err
+		}
+		return false, nil
+	})
+}
+
+// Reschedule gives a job that has not started a new run_at.
+func (s *Store) Reschedule(ctx context.Context, id int64, when core.When) (core.Job, error) {
+	return s.change(ctx, "reschedule", id, func(t *tx, a attempt) (bool, error) {
+		runAt := t.now + when.Delay.Microseconds()
+		if !when.At.IsZero() {
+			runAt = micros(when.At)
+		}
+		switch a.status {
+		case core.Queued:
+			a.raise()
+			return true, t.putBack(a, runAt)
+		case core.Scheduled:
+			return true, t.putBack(a, runAt)
+		}
+		return false, nil
+	})
+}
+
+// change runs do on a live row and returns the job as it then stands. Where do says that the status does not
+// allow it, and where the job has ended, the answer is a *core.ConflictError.
+func (s *Store) change(ctx context.Context, act string, id int64, do func(*tx, attempt) (bool, error)) (core.Job, error) {
+	var job core.Job
+	err := s.writer.run(ctx, func(t *tx) error {
+		live, err := t.row("get_live", id)
+		if err != nil {
+			return err
+		}
+		allowed := false
+		if live != nil {
+			if allowed, err = do(t, live.attempt()); err != nil {
+				return err
+			}
+		}
+		now, err := t.row("get", id)
+		switch {
+		case err != nil:
+			return err
+		case now == nil:
+			return core.ErrNotFound
+		case !allowed:
+			return &core.ConflictError{Job: now.job(), Act: act}
+		}
+		job = now.job()
+		return nil
+	})
+	if err != nil {
+		return core.Job{}, wrap(act, err)
+	}
+	return job, nil
+}
+
+// row returns the one row of a statement, or nil.
+func (t *tx) row(name string, args ...any) (found row, err error) {
+	err = t.query(name, func(r row) error {
+		found = slices.Clone(r)
+		return nil
+	}, args...)
+	return found, err
+}
+
+// rows returns all rows of a statement.
+func (t *tx) rows(name string, args ...any) (found []row, err error) {
+	err = t.query(name, func(r row) error {
+		found = append(found, slices.Clone(r))
+		return nil
+	}, args...)
+	return found, err
+}

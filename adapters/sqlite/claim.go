@@ -1,0 +1,92 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// ClaimDue makes due rows running. With one writer nobody can come between the choice and the change.
+func (s *Store) ClaimDue(ctx context.Context, req core.ClaimRequest) (core.ClaimResult, error) {
+	var res core.ClaimResult
+	err := s.writer.run(ctx, func(t *tx) error {
+		res = core.ClaimResult{Now: instant(t.now), Taken: make([]core.Taken, len(req.Quotas))}
+		full := false
+		for i, q := range req.Quotas {
+			found, taken, err := t.take(q, everyBucket)
+			if err != nil {
+				return err
+			}
+			jobs, err := t.run(found, req)
+			if err != nil {
+				return err
+			}
+			res.Jobs, res.Taken[i] = append(res.Jobs, jobs...), taken
+			full = full || taken.N >= q.Limit || q.PerTenant > 0 && !taken.Wrapped
+		}
+		if full {
+			return nil
+		}
+		var err error
+		res.DueIn, err = t.dueIn(req.Quotas)
+		return err
+	})
+	if err != nil {
+		return core.ClaimResult{}, wrap("claim due", err)
+	}
+	return res, nil
+}
+
+// run makes rows running and returns them as they then are. Rows that may not run are ended instead.
+func (t *tx) run(found []row, req core.ClaimRequest) ([]core.Job, error) {
+	jobs, claimed := make([]core.Job, 0, len(found)), make([]int64, 0, len(found))
+	until := t.now + req.Lease.Microseconds()
+	for _, r := range found {
+		refused, err := t.refuse(r.attempt())
+		if err != nil {
+			return nil, err
+		}
+		if refused {
+			continue
+		}
+		job := r.job()
+		job.Status, job.Attempts, job.LeaseToken = core.Running, job.Attempts+1, increment(job.LeaseToken)
+		job.LeaseUntil, job.StartedAt = instant(until), instant(t.now)
+		job.ClaimID, job.WorkerID = req.ClaimID, req.WorkerID
+		jobs, claimed = append(jobs, job), append(claimed, job.ID)
+	}
+	if len(claimed) == 0 {
+		return nil, nil
+	}
+	_, err := t.exec("claim_due", ids(claimed), until, req.ClaimID, req.WorkerID, t.now)
+	return jobs, err
+}
+
+// dueIn is how long until the next row of the lanes is due: at least a moment, since what is due now and was
+// not taken lies before a mark, and at most an hour.
+func (t *tx) dueIn(quotas []core.Quota) (time.Duration, error) {
+	next := time.Hour
+	for _, q := range quotas {
+		at, ok, err := t.number("due_at", int64(q.Priority), q.Type)
+		if err != nil {
+			return 0, err
+		}
+		if wait := at - t.now; ok && wait < next.Microseconds() {
+			next = max(duration(wait), time.Millisecond)
+		}
+	}
+	return next, nil
+}
+
+// ReadClaim returns the running rows of one claim.
+func (s *Store) ReadClaim(ctx context.Context, claimID int64) ([]core.Job, error) {
+	var jobs []core.Job
+	err := s.readers.read(ctx, func(c *conn) error {
+		return c.query(ctx, "read_claim", func(r row) error {
+			jobs = append(jobs, r.job())
+			return nil
+		}, claimID)
+	})
+	return jobs, wrap("read claim", err)
+}

@@ -1,0 +1,53 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// Heartbeat extends the leases of running rows whose token is equal.
+func (s *Store) Heartbeat(ctx context.Context, beats []core.Ref, lease time.Duration) ([]core.Beat, error) {
+	answers := make([]core.Beat, len(beats))
+	err := s.writer.run(ctx, func(t *tx) error {
+		live, err := t.attempts(beats)
+		if err != nil {
+			return err
+		}
+		extended := make([]int64, 0, len(beats))
+		for i, ref := range beats {
+			a, ok := live[ref.ID]
+			if !ok || a.status != core.Running || a.token != ref.Token {
+				answers[i] = core.Beat{Stale: true}
+				continue
+			}
+			answers[i] = core.Beat{CancelWanted: a.cancelWanted}
+			extended = append(extended, ref.ID)
+		}
+		if len(extended) == 0 {
+			return nil
+		}
+		_, err = t.exec("heartbeat", ids(extended), t.now+lease.Microseconds())
+		return err
+	})
+	if err != nil {
+		return nil, wrap("heartbeat", err)
+	}
+	return answers, nil
+}
+
+// attempts reads the live rows that refs point at.
+func (t *tx) attempts(refs []core.Ref) (map[int64]*attempt, error) {
+	list := make([]int64, len(refs))
+	for i, ref := range refs {
+		list[i] = ref.ID
+	}
+	live := make(map[int64]*attempt, len(refs))
+	err := t.query("get_attempts", func(r row) error {
+		a := r.attemptOnly()
+		live[a.id] = &a
+		return nil
+	}, ids(list))
+	return live, err
+}

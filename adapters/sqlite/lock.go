@@ -1,0 +1,52 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// fileLock is one process's right to a database file: an exclusive lock of the operating system on a file
+// beside it. The system drops it with the process, however that ends. The file itself stays: deleting it
+// would let two processes lock two files of one name.
+type fileLock struct{ file *os.File }
+
+// errHeld is the answer of lockFile where another process, or another Store of this one, has the lock.
+var errHeld = errors.New("held")
+
+// acquireLock locks path for this process.
+func acquireLock(path string) (*fileLock, error) {
+	name := path + ".lock"
+	file, err := lockFile(name)
+	if errors.Is(err, errHeld) {
+		return nil, fmt.Errorf("%w: %s%s: stop that one, or give this one another file", core.ErrLocked, path, holderOf(name))
+	}
+	if err != nil {
+		return nil, err
+	}
+	// Who holds it is told to people only, so an error here costs nothing but that.
+	if file.Truncate(0) == nil {
+		_, _ = fmt.Fprintf(file, "process %d\n", os.Getpid())
+	}
+	return &fileLock{file}, nil
+}
+
+// holderOf tells who wrote the lock file, where that can be read.
+func holderOf(name string) string {
+	file, err := os.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = file.Close() }()
+	text, err := io.ReadAll(io.LimitReader(file, 100))
+	if who := strings.TrimSpace(string(text)); err == nil && who != "" {
+		return " (" + who + ")"
+	}
+	return ""
+}
+
+func (l *fileLock) release() error { return l.file.Close() }

@@ -1,0 +1,73 @@
+package sqlite
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+//go:embed sql/migrations/*.sql
+var migrationFiles embed.FS
+
+// schemaVersion is the version this program reads and writes: the number of its last migration.
+const schemaVersion = 1
+
+// applicationID marks a file as Belfry's: "Blfr".
+const applicationID = 0x426c6672
+
+// fits reports whether this program can work with a schema of that version.
+func fits(version int64) error {
+	if version > schemaVersion {
+		return fmt.Errorf("%w: the file has version %d, this program knows versions up to %d: use a newer program, or another file",
+			core.ErrSchema, version, schemaVersion)
+	}
+	return nil
+}
+
+// migrate brings the schema up to date. Each migration is one transaction that also writes its number, so
+// that a crash leaves either all of it or nothing, and repeating does nothing.
+func migrate(ctx context.Context, c *conn) error {
+	version, err := versionOf(ctx, c)
+	if err != nil {
+		return err
+	}
+	files, err := fs.Glob(migrationFiles, "sql/migrations/*.sql")
+	if err != nil {
+		return err
+	}
+	for i := version; i < int64(len(files)); i++ {
+		text, err := migrationFiles.ReadFile(files[i])
+		if err != nil {
+			return err
+		}
+		script := fmt.Sprintf("BEGIN IMMEDIATE;\n%s\nPRAGMA user_version = %d;\nPRAGMA application_id = %d;\nCOMMIT;", text, i+1, applicationID)
+		if err := c.script(ctx, script); err != nil {
+			_ = c.script(context.WithoutCancel(ctx), "ROLLBACK")
+			return fmt.Errorf("migration %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// versionOf reads the schema's version and refuses files that are not ours, or newer than this program.
+func versionOf(ctx context.Context, c *conn) (int64, error) {
+	application, _, err := c.number(ctx, "PRAGMA application_id")
+	if err != nil {
+		return 0, err
+	}
+	version, _, err := c.number(ctx, "PRAGMA user_version")
+	if err != nil {
+		return 0, err
+	}
+	tables, _, err := c.number(ctx, "SELECT COUNT(*) FROM sqlite_schema")
+	if err != nil {
+		return 0, err
+	}
+	if application != applicationID && (tables > 0 || version > 0) {
+		return 0, fmt.Errorf("%w: the file belongs to another program: use another file", core.ErrSchema)
+	}
+	return version, fits(version)
+}

@@ -1,0 +1,3 @@
+-- Delete one dead letter.
+--   ?1 id
+DELETE FROM dead_letters WHERE id = ?1

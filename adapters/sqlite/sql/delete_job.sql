@@ -1,0 +1,3 @@
+-- Take one job out of the live ones.
+--   ?1 id
+DELETE FROM jobs WHERE id = ?1

@@ -1,0 +1,3 @@
+-- One dead letter.
+--   ?1 id
+SELECT * FROM dead_letters WHERE id = ?1

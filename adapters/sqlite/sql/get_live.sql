@@ -1,0 +1,3 @@
+-- One live job.
+--   ?1 id
+SELECT * FROM jobs WHERE id = ?1

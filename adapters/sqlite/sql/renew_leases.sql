@@ -1,0 +1,6 @@
+-- Renew the holder's bucket leases and take those that were released or have run out. Only a taken one gets
+-- a new token.
+--   ?1 holder   ?2 now   ?3 expires at
+UPDATE scheduler_leases
+SET    token = token + (holder <> ?1), holder = ?1, expires_at = ?3
+WHERE  holder IN (?1, '') OR expires_at <= ?2

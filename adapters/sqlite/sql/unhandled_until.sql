@@ -1,0 +1,3 @@
+-- Until when a type counts as unhandled.
+--   ?1 type
+SELECT unhandled_until FROM job_types WHERE type = ?1

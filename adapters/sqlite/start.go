@@ -1,0 +1,91 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// How long a type counts as unhandled: at first, and at most.
+const (
+	unhandledFirst   = 30 * time.Second
+	unhandledLongest = 5 * time.Minute
+)
+
+// Start makes queued rows running whose token is equal.
+func (s *Store) Start(ctx context.Context, refs []core.Ref, req core.ClaimRequest) (core.StartResult, error) {
+	var res core.StartResult
+	err := s.writer.run(ctx, func(t *tx) error {
+		found, err := t.queued(refs)
+		if err != nil {
+			return err
+		}
+		res.Now = instant(t.now)
+		res.Jobs, err = t.run(found, req)
+		return err
+	})
+	if err != nil {
+		return core.StartResult{}, wrap("start", err)
+	}
+	return res, nil
+}
+
+// Unhandled puts queued rows back because no handler is here, and marks their types.
+func (s *Store) Unhandled(ctx context.Context, refs []core.Ref) error {
+	return wrap("unhandled", s.writer.run(ctx, func(t *tx) error {
+		found, err := t.queued(refs)
+		if err != nil {
+			return err
+		}
+		marked := make(map[string]bool)
+		for _, r := range found {
+			a := r.attempt()
+			a.raise()
+			if err := t.putBack(a, r.int(colRunAt)); err != nil {
+				return err
+			}
+			typ := r.text(colType)
+			if marked[typ] {
+				continue
+			}
+			marked[typ] = true
+			if _, err := t.exec("unhandled", typ, t.now, unhandledFirst.Microseconds(), unhandledLongest.Microseconds()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// Announce clears the unhandled marks of the types.
+func (s *Store) Announce(ctx context.Context, types []string) error {
+	return wrap("announce", s.writer.run(ctx, func(t *tx) error {
+		for _, typ := range types {
+			if _, err := t.exec("announce", typ, t.now); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// queued returns the queued rows whose token one of refs has, each once.
+func (t *tx) queued(refs []core.Ref) ([]row, error) {
+	wanted := make(map[core.Ref]bool, len(refs))
+	list := make([]int64, len(refs))
+	for i, ref := range refs {
+		wanted[ref], list[i] = true, ref.ID
+	}
+	all, err := t.rows("get_many", ids(list))
+	if err != nil {
+		return nil, err
+	}
+	queued := all[:0]
+	for _, r := range all {
+		if core.Status(r.int(colStatus)) == core.Queued && wanted[core.Ref{ID: r.int(colID), Token: r.int(colLeaseToken)}] {
+			queued = append(queued, r)
+		}
+	}
+	return queued, nil
+}

@@ -1,0 +1,64 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// Store is a core.Store in one file.
+type Store struct {
+	path    string
+	clock   *clock
+	writer  *writer
+	readers *readers
+	lock    *fileLock
+
+	leases holders // what each holder held at its last tick
+
+	closing sync.Once
+	closed  error
+}
+
+var _ core.Store = (*Store)(nil)
+
+// Now is the store's clock.
+func (s *Store) Now(context.Context) (time.Time, error) { return instant(s.clock.now()), nil }
+
+// Ping reports whether the store can accept jobs: a transaction that may write can be begun and ended.
+func (s *Store) Ping(ctx context.Context) error {
+	return wrap("ping", s.writer.run(ctx, func(t *tx) error {
+		version, _, err := t.number("PRAGMA user_version")
+		if err != nil {
+			return err
+		}
+		return fits(version)
+	}))
+}
+
+// Checkpoint brings all that was committed from the write-ahead log into the file and empties the log. Readers
+// in the middle of a read may leave a part of it for the next time.
+func (s *Store) Checkpoint(ctx context.Context) error {
+	return wrap("checkpoint", s.writer.runAlone(ctx, func(t *tx) error {
+		_, err := t.exec("PRAGMA wal_checkpoint(TRUNCATE)")
+		return err
+	}))
+}
+
+// Close lets the writes already begun finish, brings everything into the one file and gives the file free.
+// Calls that come later are refused with core.ErrUnavailable. Closing again answers the same.
+func (s *Store) Close() error {
+	s.closing.Do(func() {
+		s.writer.close()
+		ctx := context.Background()
+		c := s.writer.conn
+		_, clean := c.exec(ctx, "set_meta", "clean", 1)
+		err := s.readers.close() // readers first: the log can then be emptied
+		_, checkpoint := c.exec(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+		s.closed = wrap("close", errors.Join(clean, err, checkpoint, c.close(), s.lock.release()))
+	})
+	return s.closed
+}

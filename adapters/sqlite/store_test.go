@@ -1,0 +1,108 @@
+package sqlite_test
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"database/sql"
+
+	"github.com/belfry-dev/belfry/adapters/sqlite"
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/storetest"
+)
+
+func TestStore(t *testing.T) {
+	storetest.Run(t, storetest.Harness{Open: openDatabase, Single: true})
+}
+
+// database is a fresh file under test.
+type database struct {
+	path   string
+	store  *sqlite.Store
+	offset *atomic.Int64
+}
+
+func openDatabase(t *testing.T) storetest.Database {
+	t.Helper()
+	db := &database{path: filepath.Join(t.TempDir(), "belfry.db"), offset: new(atomic.Int64)}
+	store, err := sqlite.Open(t.Context(), db.path, sqlite.Options{Offset: db.offset})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	db.store = store
+	return db
+}
+
+func (db *database) Store() core.Store { return db.store }
+
+// OpenAgain answers the same store: another process would be refused.
+func (db *database) OpenAgain(*testing.T) core.Store { return db.store }
+
+func (db *database) Advance(_ *testing.T, d time.Duration) { db.offset.Add(d.Microseconds()) }
+
+// Hold answers nil: there is one writer, and it leaves no transaction open.
+func (db *database) Hold(*testing.T, storetest.Hold) func(commit bool) { return nil }
+
+// damages are the assignments of each damage that the schema can hold; ones it lacks cannot be.
+var damages = map[storetest.Damage]string{
+	storetest.AttemptsAtMax:      "attempts = max_attempts",
+	storetest.AttemptsAboveMax:   "attempts = max_attempts + 7",
+	storetest.AttemptsNegative:   "attempts = -3",
+	storetest.AttemptsHuge:       fmt.Sprint("attempts = ", math.MaxInt64),
+	storetest.MaxAttemptsZero:    "max_attempts = 0",
+	storetest.SnoozesNegative:    "snoozes = -1",
+	storetest.RunAtInfinity:      fmt.Sprint("run_at = ", math.MaxInt64),
+	storetest.RunAtMinusInfinity: fmt.Sprint("run_at = -", math.MaxInt64),
+	storetest.RunAtFar:           fmt.Sprint("run_at = ", time.Date(20231, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()),
+	storetest.LeaseInfinity:      fmt.Sprint("lease_until = ", math.MaxInt64),
+	storetest.LeaseMinusInfinity: fmt.Sprint("lease_until = -", math.MaxInt64),
+	storetest.LeaseMissing:       "lease_until = NULL",
+	storetest.ErrorsObject:       `errors = '{"a": 1}'`,
+	storetest.ErrorsNumbers:      `errors = '[1, "x", null, {"attempt": "y"}]'`,
+	storetest.ErrorsMissing:      "errors = NULL",
+	storetest.BackoffNegative:    "backoff = '[-1000000]'",
+	storetest.BackoffMissing:     "backoff = NULL",
+	storetest.TimeoutNegative:    "timeout = -1000000",
+	storetest.TimeoutHuge:        fmt.Sprint("timeout = ", math.MaxInt64),
+	storetest.TypeEmpty:          "type = ''",
+	storetest.PriorityUnknown:    "priority = 9",
+	storetest.StatusUnknown:      "status = 42",
+	storetest.PayloadDamaged:     `payload = '{"a":'`,
+	storetest.TargetDamaged:      `target = '{"url'`,
+	storetest.TokenMax:           fmt.Sprint("lease_token = ", math.MaxInt64),
+}
+
+// Damage writes with a connection of its own, as the sqlite3 program would.
+func (db *database) Damage(t *testing.T, what storetest.Damage, id int64) bool {
+	t.Helper()
+	assignment, ok := damages[what]
+	if !ok {
+		return false
+	}
+	other, err := sql.Open("sqlite", db.path+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := other.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	result, err := other.ExecContext(t.Context(), "UPDATE jobs SET "+assignment+" WHERE id = ?1", id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := result.RowsAffected(); err != nil || n != 1 {
+		t.Fatalf("%s: %d rows, %v", what, n, err)
+	}
+	return true
+}

@@ -1,0 +1,88 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// reapFarthest is how far ahead the reaper's look at a running row may be put off, whatever its lease says.
+const reapFarthest = time.Hour
+
+// Tick is one pass of the scheduler, in one transaction.
+func (s *Store) Tick(ctx context.Context, req core.TickRequest) (core.TickResult, error) {
+	var res core.TickResult
+	err := s.writer.run(ctx, func(t *tx) (err error) {
+		res = core.TickResult{Now: instant(t.now)}
+		if res.Held, err = t.renew(req.Holder, req.LeaseLength); err != nil {
+			return err
+		}
+		if res.Lost, err = t.lost(req.ReapAfter, req.ReapLimit); err != nil {
+			return err
+		}
+		if res.Expired, err = t.expire(req.ExpireLimit); err != nil {
+			return err
+		}
+		if req.Dispatch {
+			if err := t.dispatch(req, &res); err != nil {
+				return err
+			}
+		}
+		res.Waiting, err = t.waiting()
+		return err
+	})
+	if err != nil {
+		return core.TickResult{}, wrap("tick", err)
+	}
+	res.Released = s.leases.note(req.Holder, bits(res.Held))
+	return res, nil
+}
+
+// lost lists running jobs whose lease has passed.
+func (t *tx) lost(after int64, limit int) ([]core.Job, error) {
+	if _, err := t.exec("adopt", t.now); err != nil {
+		return nil, err
+	}
+	if _, err := t.exec("defer_reap", t.now, t.now+reapFarthest.Microseconds()); err != nil {
+		return nil, err
+	}
+	var jobs []core.Job
+	err := t.query("lost", func(r row) error {
+		jobs = append(jobs, r.job())
+		return nil
+	}, t.now, after, limit)
+	return jobs, err
+}
+
+// expire cancels waiting jobs whose expires_at has passed.
+func (t *tx) expire(limit int) (int, error) {
+	found, err := t.rows("expire", t.now, limit)
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range found {
+		if err := t.end(r.attemptOnly(), core.Cancelled, reasonExpired, nil); err != nil {
+			return 0, err
+		}
+	}
+	return len(found), nil
+}
+
+// waiting lists the lanes with waiting rows, unhandled types left out.
+func (t *tx) waiting() ([]core.Lane, error) {
+	var lanes []core.Lane
+	err := t.query("lanes", func(r row) error {
+		if r.int(3) <= t.now {
+			lanes = append(lanes, core.Lane{Priority: core.Priority(r.int(0)), Type: r.text(1), DueIn: until(t.now, r.int(2))})
+		}
+		return nil
+	})
+	return lanes, err
+}
+
+// until is the time from now to at, within what a duration can hold.
+func until(now, at int64) time.Duration {
+	const far = int64(100 * 365 * 24 * time.Hour / time.Microsecond)
+	return duration(max(min(at, now+far), now-far) - now)
+}
