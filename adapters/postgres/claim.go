@@ -1,0 +1,200 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/belfry-dev/belfry/adapters/postgres/wire"
+	"github.com/belfry-dev/belfry/core"
+)
+
+// ClaimDue makes due rows of the quotas running, in one transaction and one round trip; see core.WorkStore.
+// Rows that were due and may not run are ended by one further transaction, before it returns.
+func (s *Store) ClaimDue(ctx context.Context, req core.ClaimRequest) (core.ClaimResult, error) {
+	var result core.ClaimResult
+	c := newClaim(req.Quotas)
+	calls := c.calls(s, "claim_due", func() *wire.Args {
+		return s.args(8).Interval(req.Lease).Text(req.WorkerID).Int8(req.ClaimID)
+	})
+	var next time.Time
+	calls = append([]wire.Call{s.guard(s.opts.LockTimeout)}, calls...)
+	calls = append(calls, s.nextDue(req.Quotas, &result.Now, &next))
+	if err := s.run(ctx, "claim due", calls...); err != nil {
+		return core.ClaimResult{}, err
+	}
+	result.Jobs, result.Taken = c.jobs, c.taken
+	for i := range result.Jobs {
+		j := &result.Jobs[i]
+		j.Status, j.LeaseUntil = core.Running, result.Now.Add(req.Lease)
+	}
+	c.order(result.Jobs)
+	if !c.exhausted() {
+		result.DueIn = dueIn(result.Now, next)
+	}
+	_ = s.endRefused(ctx, c.refused) // the jobs are claimed all the same; the next claim meets these rows again
+	return result, nil
+}
+
+// maxDueIn bounds ClaimResult.DueIn.
+const maxDueIn = time.Hour
+
+func dueIn(now, next time.Time) time.Duration {
+	if next.IsZero() || next.Sub(now) > maxDueIn {
+		return maxDueIn
+	}
+	return max(next.Sub(now), 0)
+}
+
+func (s *Store) nextDue(quotas []core.Quota, now, next *time.Time) wire.Call {
+	a := s.args(2)
+	wire.Int2s(a, quotas, func(q *core.Quota) int16 { return int16(q.Priority) })
+	wire.Texts(a, quotas, func(q *core.Quota) string { return q.Type })
+	return s.sql.call("next_due", a, func(r wire.Row) error {
+		*now, *next = r.Time(0), r.Time(1)
+		return nil
+	})
+}
+
+// endRefused ends rows a claim or a start refused. One that changed meanwhile, or is locked, is left.
+func (s *Store) endRefused(ctx context.Context, refs []core.Ref) error {
+	if len(refs) == 0 {
+		return nil
+	}
+	return s.end(ctx, "end refused", func(suffix string) []wire.Call {
+		return []wire.Call{s.sql.call("end_refused"+suffix, refArgs(s.args(2), refs), nil)}
+	})
+}
+
+// refArgs adds two arrays: ids and tokens.
+func refArgs(a *wire.Args, refs []core.Ref) *wire.Args {
+	wire.Int8s(a, refs, func(r *core.Ref) int64 { return r.ID })
+	return wire.Int8s(a, refs, func(r *core.Ref) int64 { return r.Token })
+}
+
+// claim gathers the rows of one claim, whose quotas are read by two statements: in order of time, and tenant by tenant.
+type claim struct {
+	quotas  []core.Quota
+	lanes   map[lane]int // quota of a lane
+	taken   []core.Taken
+	jobs    []core.Job
+	refused []core.Ref
+}
+
+type lane struct {
+	priority core.Priority
+	typ      string
+}
+
+func newClaim(quotas []core.Quota) *claim {
+	c := &claim{quotas: quotas, lanes: make(map[lane]int, len(quotas)), taken: make([]core.Taken, len(quotas))}
+	for i := len(quotas) - 1; i >= 0; i-- {
+		c.lanes[lane{quotas[i].Priority, quotas[i].Type}] = i
+	}
+	return c
+}
+
+// calls are the statements of the claim, name and name_by_tenant, each with the parameters of common first.
+func (c *claim) calls(s *Store, name string, common func() *wire.Args) []wire.Call {
+	var byTime, byTenant []core.Quota
+	var tenantQuotas []int
+	for i, q := range c.quotas {
+		if q.PerTenant > 0 {
+			c.taken[i].Wrapped = true // unless the statement says otherwise: there may be no tenant to visit
+			byTenant = append(byTenant, q)
+			tenantQuotas = append(tenantQuotas, i)
+		} else {
+			byTime = append(byTime, q)
+		}
+	}
+	var calls []wire.Call
+	if len(byTime) > 0 {
+		a := laneArgs(common(), byTime)
+		wire.TimesOrPast(a, byTime, func(q *core.Quota) time.Time { return q.After.RunAt })
+		wire.Int8s(a, byTime, func(q *core.Quota) int64 { return q.After.ID })
+		calls = append(calls, s.sql.call(name, a, func(r wire.Row) error { return c.read(r, nil) }))
+	}
+	if len(byTenant) > 0 {
+		a := laneArgs(common(), byTenant)
+		wire.Int8s(a, byTenant, func(q *core.Quota) int64 { return int64(q.PerTenant) })
+		wire.Texts(a, byTenant, func(q *core.Quota) string { return q.TenantAfter })
+		calls = append(calls, s.sql.call(name+"_by_tenant", a, func(r wire.Row) error { return c.read(r, tenantQuotas) }))
+	}
+	return calls
+}
+
+func laneArgs(a *wire.Args, quotas []core.Quota) *wire.Args {
+	wire.Int2s(a, quotas, func(q *core.Quota) int16 { return int16(q.Priority) })
+	wire.Texts(a, quotas, func(q *core.Quota) string { return q.Type })
+	return wire.Int8s(a, quotas, func(q *core.Quota) int64 { return int64(q.Limit) })
+}
+
+// The kinds of rows a claim returns, and the columns after the kind.
+const (
+	kindClaimed = 0
+	kindRefused = 1
+	kindVisits  = 2
+)
+
+// read takes one row. quotas are those of the statement by tenant, in its order.
+func (c *claim) read(r wire.Row, quotas []int) error {
+	kind, r := r.Int(0), r[1:]
+	if kind == kindVisits {
+		at := quotas[r.Int(colID)-1]
+		c.taken[at].LastTenant = r.Text(colTenant)
+		c.taken[at].Wrapped = r.Int(colLeaseToken) < int64(c.quotas[at].Limit)
+		return nil
+	}
+	before := &core.Job{}
+	if n := len(c.jobs); n > 0 {
+		before = &c.jobs[n-1]
+	}
+	j := record(r, before)
+	at := c.lanes[lane{j.Priority, j.Type}]
+	c.taken[at].N++
+	if j.Tenant != "" {
+		c.taken[at].Tenants = true
+	}
+	c.mark(at, j)
+	if kind == kindRefused {
+		c.refused = append(c.refused, core.Ref{ID: j.ID, Token: j.LeaseToken})
+		return nil
+	}
+	c.jobs = append(c.jobs, j)
+	return nil
+}
+
+// mark moves the quota's last mark to the job, where it lies further.
+func (c *claim) mark(at int, j core.Job) {
+	if c.quotas[at].PerTenant > 0 {
+		return
+	}
+	last := &c.taken[at].Last
+	if d := j.RunAt.Compare(last.RunAt); last.ID == 0 || d > 0 || d == 0 && j.ID > last.ID {
+		*last = core.Mark{RunAt: j.RunAt, ID: j.ID}
+	}
+}
+
+// order puts jobs in the order of the quotas, each in order of run_at.
+func (c *claim) order(jobs []core.Job) {
+	if len(jobs) < 2 {
+		return
+	}
+	slices.SortFunc(jobs, func(a, b core.Job) int {
+		if a.Priority != b.Priority || a.Type != b.Type {
+			return cmp.Compare(c.lanes[lane{a.Priority, a.Type}], c.lanes[lane{b.Priority, b.Type}])
+		}
+		return cmp.Or(a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// exhausted reports whether a quota's limit was reached, so that more may be due.
+func (c *claim) exhausted() bool {
+	for i, q := range c.quotas {
+		if c.taken[i].N >= q.Limit || q.PerTenant > 0 && !c.taken[i].Wrapped {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,3 @@
+-- The store's clock.
+--   $1 clock offset
+SELECT {now};

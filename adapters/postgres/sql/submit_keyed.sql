@@ -1,0 +1,23 @@
+-- Write jobs whose dedupe key is free. The arrays are in order of (tenant, key): with every submit in that order,
+-- no two wait for each other. A key that an open transaction holds is waited for, up to the lock timeout.
+--   $1 clock offset  $2 types  $3 payloads  $4 priorities  $5 tenants  $6 run at (null: now + delay)  $7 delays
+--   $8 most attempts  $9 timeouts  $10 expires at  $11 backoffs  $12 targets  $13 tags  $14 traces
+--   $15 ask to be queued  $16 dispatch leases  $17 dispatch fences  $18 dedupe keys
+INSERT INTO belfry.jobs (id, type, payload, priority, tenant, run_at, created_at, max_attempts, timeout, expires_at, backoff,
+    target, tags, trace, lease_token, status, lease_until, reap_at, dispatches, dispatch_fence, dedupe_key)
+SELECT nextval('belfry.job_ids'), type, payload, priority, tenant, coalesce(run_at, {now} + delay), {now}, max_attempts, timeout,
+    expires_at, backoff::bigint[], target, tags::text[], trace, 1,
+    CASE WHEN queued THEN 2 ELSE 1 END,
+    CASE WHEN queued THEN {now} + queued_lease ELSE '-infinity' END,
+    CASE WHEN queued THEN {now} + queued_lease ELSE '-infinity' END,
+    CASE WHEN queued THEN 1 ELSE 0 END, fence, dedupe_key
+FROM (
+    SELECT *, ask AND coalesce(run_at, '-infinity') <= {now} AND delay = '0' AS queued
+    FROM   unnest($2::text[], $3::json[], $4::smallint[], $5::text[], $6::timestamptz[], $7::interval[], $8::integer[],
+               $9::bigint[], $10::timestamptz[], $11::text[], $12::json[], $13::text[], $14::text[], $15::boolean[],
+               $16::interval[], $17::bigint[], $18::text[])
+           AS g (type, payload, priority, tenant, run_at, delay, max_attempts, timeout, expires_at, backoff, target, tags,
+               trace, ask, queued_lease, fence, dedupe_key)
+) g
+ON CONFLICT (tenant, dedupe_key) WHERE dedupe_key IS NOT NULL DO NOTHING
+RETURNING id;

@@ -1,0 +1,102 @@
+package postgres
+
+import (
+	"embed"
+	"maps"
+	"path"
+	"strings"
+
+	"github.com/belfry-dev/belfry/adapters/postgres/wire"
+)
+
+//go:embed sql/*.sql
+var sqlFiles embed.FS
+
+// statements are the texts of sql/ by file name, ready to send.
+type statements map[string]string
+
+// loadStatements reads every file: comments are cut, and the shared parts named in braces put in.
+func loadStatements() (statements, error) {
+	files, err := sqlFiles.ReadDir("sql")
+	if err != nil {
+		return nil, err
+	}
+	all := statements{}
+	for _, file := range files {
+		text, err := sqlFiles.ReadFile(path.Join("sql", file.Name()))
+		if err != nil {
+			return nil, err
+		}
+		var lines []string
+		for line := range strings.SplitSeq(string(text), "\n") {
+			if line, _, _ = strings.Cut(line, "--"); strings.TrimSpace(line) != "" {
+				lines = append(lines, strings.TrimRight(line, " "))
+			}
+		}
+		all[strings.TrimSuffix(file.Name(), ".sql")] = strings.Join(lines, "\n")
+	}
+	parts := strings.NewReplacer(
+		"{now}", "(now() + $1::interval)",
+		"{record}", recordColumns,
+		"{live}", recordColumns+", "+liveColumns,
+		"{ended}", recordColumns+", "+endedColumns,
+		"{may_run}", mayRun,
+		"{next_token}", nextToken,
+		"{j.attempt}", attemptColumns(),
+	)
+	for name, text := range all {
+		all[name] = parts.Replace(text)
+	}
+	all.vary("{skip_locked}", "SKIP LOCKED", "", waitingSuffix)
+	all.vary("{history}", "job_history", "job_history_overflow", overflowSuffix)
+	return all, nil
+}
+
+// vary makes two statements of each that has the mark: one with the usual text there, and under its name with the
+// suffix one with the other text.
+func (s statements) vary(mark, usual, other, suffix string) {
+	for name, text := range maps.Clone(s) {
+		if strings.Contains(text, mark) {
+			s[name] = strings.ReplaceAll(text, mark, usual)
+			s[name+suffix] = strings.ReplaceAll(text, mark, other)
+		}
+	}
+}
+
+// attemptColumns are those of {record} but errors, of the table j, with the lease token as the token now ended.
+func attemptColumns() string {
+	columns := strings.Split(recordColumns, ",")
+	for i, c := range columns {
+		columns[i] = "j." + strings.TrimSpace(c)
+	}
+	columns[colEndedToken] = "j.lease_token AS ended_token"
+	return strings.Join(columns[:colErrors], ", ")
+}
+
+// waitingSuffix names the form of a statement that waits for locked rows, up to the lock timeout, instead of
+// passing over them.
+const waitingSuffix = "_waiting"
+
+// overflowSuffix names the form of a statement that ends jobs on a day without a history partition.
+const overflowSuffix = "_overflow"
+
+// call is the statement of that name as part of a pipeline. A name without a file is a mistake in this package.
+func (s statements) call(name string, args *wire.Args, each func(wire.Row) error) wire.Call {
+	text, ok := s[name]
+	if !ok {
+		panic("postgres: no statement " + name)
+	}
+	return wire.Call{SQL: text, Args: args, Each: each}
+}
+
+// The shared parts. $1 is the clock's offset in every statement that has a now. The columns are in the order
+// in which jobrow.go reads them.
+const (
+	recordColumns = `id, run_at, created_at, started_at, expires_at, lease_token, ended_token, claim_id, dispatch_fence,
+    attempts, max_attempts, snoozes, dispatches, priority, type, tenant, payload, timeout, backoff, dedupe_key, worker_id,
+    target, tags, trace, errors`
+	liveColumns  = `status, lease_until, cancel_wanted, NULL::timestamptz AS finished_at, NULL::json AS result, NULL::text AS reason`
+	endedColumns = `status, '-infinity'::timestamptz AS lease_until, false AS cancel_wanted, finished_at, result, reason`
+	nextToken    = `(least(lease_token, 9223372036854775806) + 1)`
+	mayRun       = `(attempts < max_attempts AND (expires_at IS NULL OR expires_at > (now() + $1::interval)))`
+)

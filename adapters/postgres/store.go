@@ -1,0 +1,147 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/belfry-dev/belfry/adapters/postgres/wire"
+)
+
+// Options of a store. The zero value is ready.
+type Options struct {
+	// PoolSize bounds the connections of this store. Zero means 8.
+	PoolSize int
+	// LockTimeout bounds the wait for a dedupe key, or for a single row, that another transaction holds.
+	// Zero means 2 s.
+	LockTimeout time.Duration
+	// ConnectTimeout bounds one attempt to connect. Zero means 5 s, or what the address says.
+	ConnectTimeout time.Duration
+	// Clock is an offset in microseconds added to the server's clock everywhere, so that tests can move time;
+	// stores on one database must share it. Zero means none: the server's clock as it is.
+	Clock *atomic.Int64
+}
+
+// Store is a core.Store in PostgreSQL. It may be used from many goroutines.
+type Store struct {
+	pool *pgxpool.Pool
+	sql  statements
+	opts Options
+}
+
+// idlePing is how long a connection may have been idle to be used without asking first whether it still lives.
+// It is longer than a tick, so that an idle scheduler sends one statement a second and not two.
+const idlePing = 5 * time.Second
+
+// Open connects and checks that the schema fits this program: it returns an error that wraps core.ErrSchema
+// and says what to do when Migrate must run first, and core.ErrUnavailable when the server cannot be reached.
+func Open(ctx context.Context, dsn string, opts Options) (*Store, error) {
+	if opts.PoolSize < 0 || opts.LockTimeout < 0 || opts.ConnectTimeout < 0 {
+		return nil, errors.New("postgres: open: options are never negative")
+	}
+	if opts.PoolSize == 0 {
+		opts.PoolSize = 8
+	}
+	if opts.LockTimeout == 0 {
+		opts.LockTimeout = 2 * time.Second
+	}
+	if opts.Clock == nil {
+		opts.Clock = new(atomic.Int64)
+	}
+	sql, err := loadStatements()
+	if err != nil {
+		return nil, fmt.Errorf("postgres: open: %w", err)
+	}
+	config, err := poolConfig(dsn, opts)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, wrap("open", err)
+	}
+	s := &Store{pool: pool, sql: sql, opts: opts}
+	if err := s.checkSchema(ctx); err != nil {
+		pool.Close()
+		return nil, wrap("open", err)
+	}
+	return s, nil
+}
+
+// errAddress stands for every fault of an address: the parser's own texts quote it, password and all.
+var errAddress = errors.New("the database address is not valid: want postgres://user:password@host:port/database or host=… user=… dbname=…")
+
+func poolConfig(dsn string, opts Options) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("postgres: open: %w", errAddress)
+	}
+	config.MaxConns = int32(opts.PoolSize)
+	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > idlePing }
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	if opts.ConnectTimeout > 0 || config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = max(opts.ConnectTimeout, 0)
+	}
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = 5 * time.Second
+	}
+	return config, nil
+}
+
+// Close ends all connections, after the calls under way.
+func (s *Store) Close() error {
+	s.pool.Close()
+	return nil
+}
+
+// run sends the calls as one transaction in one round trip.
+func (s *Store) run(ctx context.Context, act string, calls ...wire.Call) error {
+	return wrap(act, s.send(ctx, calls...))
+}
+
+// send is run without the translation of errors.
+func (s *Store) send(ctx context.Context, calls ...wire.Call) error {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	return wire.Run(ctx, conn.Conn().PgConn(), calls...)
+}
+
+// end is run for calls that write history: where the day has no partition they are sent again in the form that
+// writes to the overflow table. calls is asked for them with the suffix of the statements' names.
+func (s *Store) end(ctx context.Context, act string, calls func(suffix string) []wire.Call) error {
+	err := s.send(ctx, calls("")...)
+	if hasCode(err, codeNoPartition) {
+		err = s.send(ctx, calls(overflowSuffix)...)
+	}
+	return wrap(act, err)
+}
+
+// args begins the parameters of a statement with the clock's offset, which is $1 of nearly all.
+func (s *Store) args(n int) *wire.Args {
+	return wire.NewArgs(n + 1).Interval(time.Duration(s.opts.Clock.Load()) * time.Microsecond)
+}
+
+// guard begins the pipeline of a hot statement. It bounds waits for locks and keeps the planner to the indexes these
+// statements were written for, whatever the statistics say of a table that fills and empties all day: no scan of a
+// whole table or bitmap, no sorting of what an index has in order, and no compiler started for a cost that only
+// these settings make look high. All of it ends with the transaction.
+func (s *Store) guard(locks time.Duration) wire.Call {
+	return s.sql.call("guard", wire.NewArgs(1).Text(fmt.Sprintf("%dms", max(locks.Milliseconds(), 1))), nil)
+}
+
+// Now is the store's clock.
+func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
+	err = s.run(ctx, "now", s.sql.call("now", s.args(0), func(r wire.Row) error {
+		now = r.Time(0)
+		return nil
+	}))
+	return now, err
+}

@@ -1,0 +1,83 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Call is one statement of a pipeline.
+type Call struct {
+	SQL  string
+	Args *Args           // nil means none
+	Each func(Row) error // gets every row while it is valid; nil means rows are not wanted
+}
+
+var binaryFormat = []int16{1}
+
+// Run sends the calls in one round trip and reads their rows. Unless the connection is inside an open
+// transaction they are one transaction, and a nil error means it is committed: after any other error it may
+// or may not be when the connection broke, and is not when the server reported the error.
+func Run(ctx context.Context, conn *pgconn.PgConn, calls ...Call) (err error) {
+	p := conn.StartPipeline(ctx)
+	defer func() {
+		if closed := p.Close(); err == nil && closed != nil {
+			err = closed
+		}
+	}()
+	for _, c := range calls {
+		if c.Args == nil {
+			p.SendQueryParams(c.SQL, nil, nil, nil, binaryFormat)
+			continue
+		}
+		p.SendQueryParams(c.SQL, c.Args.values, c.Args.oids, binaryFormat, binaryFormat)
+	}
+	if err := p.Sync(); err != nil {
+		return err
+	}
+	var broken error // by a caller's Each: the transaction is committed all the same
+	for _, c := range calls {
+		each, err := read(p, c)
+		if err != nil {
+			return err
+		}
+		broken = errors.Join(broken, each)
+	}
+	if err := awaitSync(p); err != nil {
+		return err
+	}
+	return broken
+}
+
+// read passes the rows of one call on. each is the first error of Each, which ends only the reading.
+func read(p *pgconn.Pipeline, c Call) (each, err error) {
+	results, err := p.GetResults()
+	if err != nil {
+		return nil, err
+	}
+	reader, ok := results.(*pgconn.ResultReader)
+	if !ok {
+		return nil, fmt.Errorf("want rows, got %T", results)
+	}
+	for reader.NextRow() {
+		if c.Each != nil && each == nil {
+			each = c.Each(reader.Values())
+		}
+	}
+	_, err = reader.Close()
+	return each, err
+}
+
+// awaitSync reads the server's word that the transaction is committed.
+func awaitSync(p *pgconn.Pipeline) error {
+	results, err := p.GetResults()
+	if err != nil {
+		return err
+	}
+	if _, ok := results.(*pgconn.PipelineSync); !ok {
+		return fmt.Errorf("want the end of the pipeline, got %T", results)
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// The server's conditions that are told apart.
+const (
+	codeNoPartition         = "23514" // check_violation: no partition for the row
+	codeSerialization       = "40001" // also raised by belfry.start_again
+	codeDeadlock            = "40P01"
+	codeLockNotAvailable    = "55P03" // lock_timeout passed
+	codeQueryCanceled       = "57014" // statement_timeout passed, or ctx ended
+	codeReadOnlyTransaction = "25006"
+	codeUndefinedTable      = "42P01"
+	codeUndefinedColumn     = "42703"
+	codeUndefinedFunction   = "42883"
+	codeInvalidSchema       = "3F000"
+	codeInvalidPassword     = "28P01"
+	codeInvalidAuth         = "28000"
+	codeNoDatabase          = "3D000"
+)
+
+// wrap gives err the sentinel a caller can act on and says what was being done. It never repeats an address
+// or a password: the driver's texts of connection errors are replaced, not quoted.
+func wrap(act string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var conflict *core.ConflictError
+	if errors.As(err, &conflict) || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrSchema) {
+		return fmt.Errorf("postgres: %s: %w", act, err)
+	}
+	var server *pgconn.PgError
+	if errors.As(err, &server) {
+		if sentinel := sentinelOf(server); sentinel != nil {
+			return fmt.Errorf("postgres: %s: %w: %s (SQLSTATE %s)", act, sentinel, server.Message, server.Code)
+		}
+		return fmt.Errorf("postgres: %s: %s (SQLSTATE %s)", act, server.Message, server.Code)
+	}
+	if ended := contextError(err); ended != nil {
+		return fmt.Errorf("postgres: %s: %w: %w", act, core.ErrUnavailable, ended)
+	}
+	return fmt.Errorf("postgres: %s: %w: %s", act, core.ErrUnavailable, reason(err))
+}
+
+func sentinelOf(e *pgconn.PgError) error {
+	switch e.Code {
+	case codeReadOnlyTransaction:
+		return core.ErrReadOnly
+	case codeLockNotAvailable, codeDeadlock, codeSerialization:
+		return core.ErrBusy
+	case codeUndefinedTable, codeUndefinedColumn, codeUndefinedFunction, codeInvalidSchema:
+		return fmt.Errorf("%w: run the migrations (belfry migrate up)", core.ErrSchema)
+	case codeInvalidPassword, codeInvalidAuth, codeNoDatabase, codeQueryCanceled:
+		return core.ErrUnavailable
+	}
+	switch e.Code[:min(2, len(e.Code))] {
+	case "08", "57", "53", "58": // connection, operator intervention, resources, system
+		return core.ErrUnavailable
+	}
+	return nil
+}
+
+func contextError(err error) error {
+	for _, ended := range []error{context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, ended) {
+			return ended
+		}
+	}
+	return nil
+}
+
+// reason says in a few words why a connection failed, without the driver's text, which may quote an address.
+func reason(err error) string {
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		return "its host name is not known"
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		if op.Err != nil && !strings.Contains(op.Err.Error(), "://") {
+			return op.Op + ": " + op.Err.Error()
+		}
+		return op.Op
+	}
+	return "the connection broke"
+}
+
+// hasCode reports whether the server refused with this SQLSTATE.
+func hasCode(err error, code string) bool {
+	var server *pgconn.PgError
+	return errors.As(err, &server) && server.Code == code
+}
