@@ -77,13 +77,16 @@ func NewShares(types []string, weights Weights) *Shares {
 func (s *Shares) Begin(now time.Time) { s.round = now }
 
 // Due says for how long, at most most, nothing need be claimed: 0 while a lane is busy or was not asked in
-// this round.
-func (s *Shares) Due(now time.Time, most time.Duration) time.Duration {
+// this round. With criticalOnly the other lanes do not matter: there is no slot for them.
+func (s *Shares) Due(now time.Time, most time.Duration, criticalOnly bool) time.Duration {
 	for _, l := range s.lanes {
-		if l.busy || l.unasked(s.round) {
+		if criticalOnly && l.priority != Critical {
+			continue
+		}
+		if l.busy || l.wanted(s.round, now) {
 			return 0
 		}
-		most = min(most, max(l.dueAt.Sub(now), 0))
+		most = min(most, l.dueAt.Sub(now))
 	}
 	return most
 }
@@ -109,10 +112,10 @@ func (s *Shares) Plan(now time.Time, free, reserved int) []Quota {
 	takers := s.pick(func(l *lane) bool { return l.busy })
 	var probes []*lane
 	if len(takers) == 0 {
-		takers = s.pick(func(l *lane) bool { return l.unasked(s.round) })
+		takers = s.pick(func(l *lane) bool { return l.wanted(s.round, now) })
 	} else {
 		probes = s.pick(func(l *lane) bool {
-			return !l.busy && (l.unasked(s.round) || now.Sub(l.askedAt) >= probeEvery)
+			return !l.busy && (l.askedAt.Before(s.round) || now.Sub(l.askedAt) >= probeEvery)
 		})
 		probes = probes[:min(len(probes), max(open/probePart, min(open, 1)))]
 	}
@@ -177,7 +180,7 @@ func (s *Shares) ask(now time.Time) []Quota {
 }
 
 // Took records the answer to the plan that is out: what was taken of each quota, and when, by the local clock,
-// the next row of those lanes is due.
+// the next row of those lanes is due; zero when that is not known.
 func (s *Shares) Took(taken []Taken, dueAt time.Time) {
 	for i, l := range s.asked {
 		if i < len(taken) {

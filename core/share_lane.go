@@ -15,7 +15,7 @@ type lane struct {
 
 	busy    bool      // its last claim came back full
 	askedAt time.Time // zero: never
-	dueAt   time.Time // nothing is known to be due before
+	dueAt   time.Time // nothing is due before; zero: not known
 	taken   int       // by the plan that is out
 
 	after  Mark      // rows at or before it were taken; zero: claim the full range
@@ -30,7 +30,11 @@ func (l *lane) reset() {
 	l.taken = 0
 }
 
-func (l *lane) unasked(round time.Time) bool { return l.askedAt.IsZero() || l.askedAt.Before(round) }
+// wanted reports whether a quiet lane is to be asked: not yet in this round, or again because a row of it is or
+// may be due.
+func (l *lane) wanted(round, now time.Time) bool {
+	return l.askedAt.IsZero() || l.askedAt.Before(round) || !l.dueAt.After(now)
+}
 
 // ask makes the lane's quota for a claim sent now. The mark is dropped when the full range has not been
 // claimed for a while, because rows commit late with a past run_at.

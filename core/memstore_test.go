@@ -1,0 +1,373 @@
+package core
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// memStore is a WorkStore and SubmitStore in memory, faithful to the ports, for tests of the engine's loops.
+// Faults are injected around its calls.
+type memStore struct {
+	mu     sync.Mutex
+	nextID int64
+	jobs   map[int64]*Job
+	lanes  map[memLaneKey]*laneHeap
+	locked map[int64]bool // rows in a foreign transaction
+	offset time.Duration  // of the store's clock
+	counts []Rollup
+	shard  int
+	calls  map[string]int
+	names  []string // worker ids seen by claims
+
+	// before fails a call that is not carried out; after loses the answer of one that was.
+	before, after func(method string) error
+	// onBeat looks at heartbeats.
+	onBeat func(beats []Ref)
+}
+
+type memLaneKey struct {
+	priority Priority
+	typ      string
+}
+
+type laneEntry struct {
+	at int64
+	id int64
+}
+
+type laneHeap []laneEntry
+
+func (h laneHeap) Len() int { return len(h) }
+func (h laneHeap) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(h[i].at, h[j].at), cmp.Compare(h[i].id, h[j].id)) < 0
+}
+func (h laneHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *laneHeap) Push(x any)   { *h = append(*h, x.(laneEntry)) }
+func (h *laneHeap) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+func newMemStore() *memStore {
+	return &memStore{jobs: map[int64]*Job{}, lanes: map[memLaneKey]*laneHeap{}, locked: map[int64]bool{}, calls: map[string]int{}}
+}
+
+// enter counts a call and takes the lock, unless the call is to fail.
+func (m *memStore) enter(method string) error {
+	m.mu.Lock()
+	m.calls[method]++
+	before := m.before
+	if before != nil {
+		m.mu.Unlock()
+		if err := before(method); err != nil {
+			return err
+		}
+		m.mu.Lock()
+	}
+	return nil
+}
+
+// leave gives the lock back and loses the answer if it is to be lost.
+func (m *memStore) leave(method string) error {
+	after := m.after
+	m.mu.Unlock()
+	if after != nil {
+		return after(method)
+	}
+	return nil
+}
+
+func (m *memStore) now() time.Time { return time.Now().Add(m.offset).UTC().Truncate(time.Microsecond) }
+
+func (m *memStore) wait(j *Job) {
+	key := memLaneKey{j.Priority, j.Type}
+	if m.lanes[key] == nil {
+		m.lanes[key] = &laneHeap{}
+	}
+	heap.Push(m.lanes[key], laneEntry{j.RunAt.UnixMicro(), j.ID})
+}
+
+func (m *memStore) Submit(_ context.Context, jobs []NewJob) ([]Submitted, error) {
+	if err := m.enter("Submit"); err != nil {
+		return nil, err
+	}
+	now := m.now()
+	answers := make([]Submitted, len(jobs))
+	for i, n := range jobs {
+		m.nextID++
+		j := &Job{
+			ID: m.nextID, Type: n.Type, Payload: n.Payload, Priority: cmp.Or(n.Priority, Default), Tenant: n.Tenant,
+			RunAt: n.RunAt, Status: Scheduled, MaxAttempts: cmp.Or(n.MaxAttempts, DefaultMaxAttempts),
+			Timeout: n.Timeout, ExpiresAt: n.ExpiresAt, Backoff: n.Backoff, CreatedAt: now,
+		}
+		if j.RunAt.IsZero() {
+			j.RunAt = now.Add(n.Delay)
+		}
+		m.jobs[j.ID] = j
+		if n.Queued {
+			j.Status = Queued
+		} else {
+			m.wait(j)
+		}
+		answers[i] = Submitted{ID: j.ID, RunAt: j.RunAt, CreatedAt: now, Status: j.Status, Token: j.LeaseToken}
+	}
+	return answers, m.leave("Submit")
+}
+
+// begin makes a row running or ends it; it reports whether it runs.
+func (m *memStore) begin(j *Job, req ClaimRequest, now time.Time) bool {
+	f := Facts{Expired: !j.ExpiresAt.IsZero() && !now.Before(j.ExpiresAt), AttemptsUsed: j.Attempts >= j.MaxAttempts}
+	move := begin(f)
+	j.Status = move.Next
+	j.LeaseToken += int64(move.Token)
+	j.Attempts += move.Attempts
+	if move.Next != Running {
+		j.FinishedAt = now
+		return false
+	}
+	j.ClaimID, j.WorkerID, j.StartedAt, j.LeaseUntil = req.ClaimID, req.WorkerID, now, now.Add(req.Lease)
+	return true
+}
+
+func (m *memStore) ClaimDue(_ context.Context, req ClaimRequest) (ClaimResult, error) {
+	if err := m.enter("ClaimDue"); err != nil {
+		return ClaimResult{}, err
+	}
+	if !slices.Contains(m.names, req.WorkerID) {
+		m.names = append(m.names, req.WorkerID)
+	}
+	res := ClaimResult{Now: m.now(), Taken: make([]Taken, len(req.Quotas)), DueIn: time.Hour}
+	for i, q := range req.Quotas {
+		m.claimLane(&res, &res.Taken[i], q, req)
+	}
+	return res, m.leave("ClaimDue")
+}
+
+func (m *memStore) claimLane(res *ClaimResult, taken *Taken, q Quota, req ClaimRequest) {
+	h := m.lanes[memLaneKey{q.Priority, q.Type}]
+	if h == nil {
+		return
+	}
+	perTenant := map[string]int{}
+	var skipped []laneEntry
+	for h.Len() > 0 {
+		top := (*h)[0]
+		j := m.jobs[top.id]
+		if j.Status != Scheduled || j.RunAt.UnixMicro() != top.at {
+			heap.Pop(h)
+			continue
+		}
+		if due := j.RunAt.Sub(res.Now); due > 0 {
+			res.DueIn = min(res.DueIn, due)
+			break
+		}
+		if taken.N >= q.Limit {
+			res.DueIn = 0
+			break
+		}
+		heap.Pop(h)
+		mark := Mark{j.RunAt, j.ID}
+		behind := q.PerTenant == 0 && q.After != (Mark{}) && cmp.Or(mark.RunAt.Compare(q.After.RunAt), cmp.Compare(mark.ID, q.After.ID)) <= 0
+		if m.locked[j.ID] || behind || q.PerTenant > 0 && perTenant[j.Tenant] >= q.PerTenant {
+			skipped = append(skipped, top)
+			continue
+		}
+		perTenant[j.Tenant]++
+		taken.N++
+		taken.Tenants = taken.Tenants || j.Tenant != ""
+		taken.Last, taken.LastTenant = mark, j.Tenant
+		if m.begin(j, req, res.Now) {
+			res.Jobs = append(res.Jobs, *j)
+		}
+	}
+	taken.Wrapped = taken.N < q.Limit
+	for _, e := range skipped {
+		heap.Push(h, e)
+	}
+}
+
+func (m *memStore) Start(_ context.Context, refs []Ref, req ClaimRequest) (StartResult, error) {
+	if err := m.enter("Start"); err != nil {
+		return StartResult{}, err
+	}
+	res := StartResult{Now: m.now()}
+	for _, ref := range refs {
+		j := m.jobs[ref.ID]
+		switch {
+		case m.locked[ref.ID]:
+			res.Busy = append(res.Busy, ref)
+		case j == nil || j.Status != Queued || j.LeaseToken != ref.Token:
+		case m.begin(j, req, res.Now):
+			res.Jobs = append(res.Jobs, *j)
+		}
+	}
+	return res, m.leave("Start")
+}
+
+func (m *memStore) ReadClaim(_ context.Context, id int64) ([]Job, error) {
+	if err := m.enter("ReadClaim"); err != nil {
+		return nil, err
+	}
+	var jobs []Job
+	for _, j := range m.jobs {
+		if j.Status == Running && j.ClaimID == id {
+			jobs = append(jobs, *j)
+		}
+	}
+	return jobs, m.leave("ReadClaim")
+}
+
+func (m *memStore) Unhandled(_ context.Context, refs []Ref) error {
+	if err := m.enter("Unhandled"); err != nil {
+		return err
+	}
+	for _, ref := range refs {
+		if j := m.jobs[ref.ID]; j != nil && j.Status == Queued && j.LeaseToken == ref.Token {
+			j.Status = Scheduled
+			j.LeaseToken++
+			m.wait(j)
+		}
+	}
+	return m.leave("Unhandled")
+}
+
+func (m *memStore) Announce(context.Context, []string) error {
+	if err := m.enter("Announce"); err != nil {
+		return err
+	}
+	return m.leave("Announce")
+}
+
+func (m *memStore) Heartbeat(_ context.Context, refs []Ref, lease time.Duration) ([]Beat, error) {
+	if err := m.enter("Heartbeat"); err != nil {
+		return nil, err
+	}
+	if m.onBeat != nil {
+		m.onBeat(refs)
+	}
+	answers := make([]Beat, len(refs))
+	for i, ref := range refs {
+		j := m.jobs[ref.ID]
+		switch {
+		case j == nil || j.Status != Running || j.LeaseToken != ref.Token:
+			answers[i].Stale = true
+		case m.locked[ref.ID]:
+			answers[i].Busy = true
+		default:
+			j.LeaseUntil = m.now().Add(lease)
+			answers[i].CancelWanted = j.CancelWanted
+		}
+	}
+	return answers, m.leave("Heartbeat")
+}
+
+func (m *memStore) Finish(_ context.Context, ends []End) ([]EndAnswer, error) {
+	if err := m.enter("Finish"); err != nil {
+		return nil, err
+	}
+	answers := make([]EndAnswer, len(ends))
+	for i := range ends {
+		answers[i] = m.finish(&ends[i])
+	}
+	return answers, m.leave("Finish")
+}
+
+func (m *memStore) finish(e *End) EndAnswer {
+	j, now := m.jobs[e.ID], m.now()
+	switch {
+	case j == nil:
+		return EndAnswer{Stale: true}
+	case j.EndedToken == e.Token && e.Token != 0:
+		return EndAnswer{Status: j.Status, Repeat: true}
+	case j.Status != Running || j.LeaseToken != e.Token || e.Lost && now.Before(j.LeaseUntil):
+		return EndAnswer{Stale: true}
+	case m.locked[e.ID]:
+		return EndAnswer{Busy: true}
+	}
+	event := map[Outcome]Event{EndDone: EventDone, EndFail: EventError, EndRetry: EventError, EndSnooze: EventSnooze, EndHandBack: EventHandBack}[e.Outcome]
+	move := Transition(Running, event, Facts{CancelWanted: j.CancelWanted, Permanent: e.Outcome == EndFail})
+	j.Status, j.EndedToken = move.Next, e.Token
+	j.LeaseToken += int64(move.Token)
+	j.Attempts += move.Attempts
+	j.Snoozes += move.Snoozes
+	if e.Errors != nil {
+		j.Errors = e.Errors
+	}
+	j.Result = e.Result
+	if j.Status == Scheduled {
+		j.RunAt = now.Add(e.Wait)
+		m.wait(j)
+	} else {
+		j.FinishedAt = now
+	}
+	return EndAnswer{Status: j.Status}
+}
+
+func (m *memStore) AddRollups(_ context.Context, shard int, rows []Rollup) error {
+	if err := m.enter("AddRollups"); err != nil {
+		return err
+	}
+	m.shard = shard
+	m.counts = append(m.counts, rows...)
+	return m.leave("AddRollups")
+}
+
+// reap does what the tick does for leases that have passed.
+func (m *memStore) reap() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	for _, j := range m.jobs {
+		if j.Status == Running && now.After(j.LeaseUntil) {
+			end := DecideLost(j, now, 0.5)
+			m.finish(&end)
+		}
+	}
+}
+
+// cancel asks for a running job's end.
+func (m *memStore) cancel(id int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.jobs[id].CancelWanted = true
+}
+
+func (m *memStore) lock(id int64, locked bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.locked[id] = locked
+}
+
+func (m *memStore) setFaults(before, after func(string) error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.before, m.after = before, after
+}
+
+func (m *memStore) called(method string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.calls[method]
+}
+
+func (m *memStore) get(id int64) Job {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return *m.jobs[id]
+}
+
+// tally counts jobs by status.
+func (m *memStore) tally() map[Status]int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := map[Status]int{}
+	for _, j := range m.jobs {
+		n[j.Status]++
+	}
+	return n
+}

@@ -1,0 +1,157 @@
+package core
+
+import (
+	"cmp"
+	"context"
+	"hash/fnv"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	rollupShards = 16
+	rollupEvery  = time.Second
+)
+
+// rollups counts starts and ends in memory, per minute of the store, priority and type.
+type rollups struct {
+	shard int
+	mu    sync.Mutex
+	rows  map[rollupKey]*Rollup
+}
+
+type rollupKey struct {
+	minute   int64
+	priority Priority
+	typ      string
+}
+
+// shardOf spreads processes over the shards, so that they do not wait for one another's rows.
+func shardOf(worker string) int {
+	h := fnv.New32a()
+	h.Write([]byte(worker))
+	return int(h.Sum32() % rollupShards)
+}
+
+// row returns the counts of a's lane in the minute of at. mu is held.
+func (r *rollups) row(a *attempt, at time.Time) *Rollup {
+	key := rollupKey{at.Unix() / 60, a.priority, a.typ}
+	row := r.rows[key]
+	if row == nil {
+		if r.rows == nil {
+			r.rows = map[rollupKey]*Rollup{}
+		}
+		row = &Rollup{Minute: time.Unix(key.minute*60, 0).UTC(), Priority: a.priority, Type: a.typ}
+		r.rows[key] = row
+	}
+	return row
+}
+
+// started counts a handler entered at the store's time at.
+func (r *rollups) started(a *attempt, at time.Time) {
+	lag := max(at.Sub(a.job.RunAt), 0)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	row := r.row(a, at)
+	row.Starts++
+	row.LagSum += lag
+	row.Lag[LagBucket(lag)]++
+}
+
+// ended counts what the store recorded of a batch.
+func (r *rollups) ended(batch []*attempt, answers []EndAnswer) {
+	now := time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, a := range batch {
+		if answers[i].Stale || answers[i].Busy {
+			continue
+		}
+		row := r.row(a, a.batch.storeTime(now))
+		switch answers[i].Status {
+		case Done:
+			row.Done++
+		case Failed:
+			row.Failed++
+		case Cancelled:
+			row.Cancelled++
+		case Scheduled:
+			switch a.end.Outcome {
+			case EndRetry:
+				row.Retried++
+			case EndSnooze:
+				row.Snoozed++
+			}
+		}
+	}
+}
+
+// take empties the counts, in an order that all processes share so that they cannot deadlock.
+func (r *rollups) take() []Rollup {
+	r.mu.Lock()
+	rows := r.rows
+	r.rows = nil
+	r.mu.Unlock()
+	taken := make([]Rollup, 0, len(rows))
+	for _, row := range rows {
+		taken = append(taken, *row)
+	}
+	slices.SortFunc(taken, func(a, b Rollup) int {
+		return cmp.Or(a.Minute.Compare(b.Minute), cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Type, b.Type))
+	})
+	return taken
+}
+
+// giveBack adds counts that could not be written to those of meanwhile.
+func (r *rollups) giveBack(rows []Rollup) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range rows {
+		row := r.row(&attempt{priority: rows[i].Priority, typ: rows[i].Type}, rows[i].Minute)
+		row.Add(&rows[i])
+	}
+}
+
+// Add adds the counts of o to r.
+func (r *Rollup) Add(o *Rollup) {
+	r.Starts += o.Starts
+	r.Done += o.Done
+	r.Failed += o.Failed
+	r.Retried += o.Retried
+	r.Cancelled += o.Cancelled
+	r.Lost += o.Lost
+	r.Snoozed += o.Snoozed
+	r.LagSum += o.LagSum
+	for i, n := range o.Lag {
+		r.Lag[i] += n
+	}
+}
+
+// rollupLoop writes the counts once a second while there are any, until done ends.
+func (w *Worker) rollupLoop(done context.Context) {
+	ticker := time.NewTicker(rollupEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-done.Done():
+			return
+		case <-ticker.C:
+			ctx, cancel := w.call()
+			w.flushRollups(ctx)
+			cancel()
+		}
+	}
+}
+
+// flushRollups writes the counts. Those of a call that failed are kept; one whose answer was lost may count
+// twice, which statistics bear better than a gap.
+func (w *Worker) flushRollups(ctx context.Context) {
+	rows := w.rollups.take()
+	if len(rows) == 0 {
+		return
+	}
+	if err := w.store.AddRollups(ctx, w.rollups.shard, rows); err != nil {
+		w.rollups.giveBack(rows)
+	}
+}

@@ -1,0 +1,230 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+)
+
+// phase is how far an attempt has come at its worker.
+type phase uint8
+
+const (
+	phaseRunning phase = iota // its handler runs, or is about to
+	phaseEnded                // its end is decided and not recorded yet
+	phaseGone                 // recorded, or given up: the worker has nothing to do with it any more
+)
+
+// attempt is one run of one job at its worker. Fields below mu's line are guarded by Worker.mu.
+type attempt struct {
+	w        *Worker
+	job      Job // handed to the handler
+	ref      Ref // what fences its writes, whatever the handler does to job
+	typ      string
+	priority Priority
+	handler  Handler
+	batch    *claimed
+	ctx      attemptContext
+	delivery Delivery // queue mode: its message
+
+	// Guarded by Worker.mu.
+	place  int // in Worker.held
+	phase  phase
+	lease  time.Time // local moment the lease counts from
+	lost   time.Time // when its lease was given up; zero: it was not
+	stale  bool      // the store said that the lease is another's
+	end    End
+	tries  int
+	tryAt  time.Time
+	leaked bool
+}
+
+// claimed is what the attempts of one claim or start share.
+type claimed struct {
+	sent  time.Time // local, before the call: leases count from here
+	store time.Time // the store's now, in the call
+}
+
+// storeTime estimates the store's time at the local moment t. It is late by at most the claim's own duration.
+func (c *claimed) storeTime(t time.Time) time.Time { return c.store.Add(t.Sub(c.sent)) }
+
+var errGoexit = errors.New("the handler ended its goroutine")
+
+// begin makes attempts of jobs that the store has made running, and runs them. Jobs that may not be run here
+// any more are handed back at once. deliveries is nil or holds the message of each job.
+func (w *Worker) begin(jobs []Job, batch *claimed, deliveries []Delivery) {
+	if len(jobs) == 0 {
+		return
+	}
+	now := time.Now()
+	attempts := make([]*attempt, len(jobs))
+	for i := range jobs {
+		attempts[i] = w.newAttempt(&jobs[i], batch, now)
+		if deliveries != nil {
+			attempts[i].delivery = deliveries[i]
+		}
+	}
+	fresh := w.leaseLeft(batch.sent, now) > w.leaseMargin()
+	w.mu.Lock()
+	stopping := w.stopping
+	for _, a := range attempts {
+		a.place = len(w.held)
+		w.held = append(w.held, a)
+		w.running[a.priority]++
+		if stopping || !fresh || a.handler == nil {
+			w.endLocked(a, End{Ref: a.ref, Outcome: EndHandBack})
+		}
+	}
+	w.mu.Unlock()
+	for _, a := range attempts {
+		if !stopping && fresh && a.handler != nil {
+			go a.run()
+		}
+	}
+}
+
+func (w *Worker) newAttempt(job *Job, batch *claimed, now time.Time) *attempt {
+	a := &attempt{
+		w: w, job: *job, ref: Ref{ID: job.ID, Token: job.LeaseToken}, typ: job.Type, priority: job.Priority,
+		handler: w.handlers[job.Type], batch: batch, lease: batch.sent,
+	}
+	if !a.priority.Valid() {
+		a.priority = Default // damaged by hand; it must not stop the others
+	}
+	timeout := job.Timeout
+	if timeout <= 0 {
+		timeout = w.opts.Timeout
+	}
+	a.ctx.base, a.ctx.deadline = w.base, now.Add(timeout)
+	return a
+}
+
+// run calls the handler and ends the attempt, whatever the handler does.
+func (a *attempt) run() {
+	ran := Ran{Err: errGoexit, Panic: true}
+	defer func() {
+		if v := recover(); v != nil {
+			ran = Ran{Err: panicError(v), Panic: true}
+		}
+		ran.Cause = a.ctx.ended()
+		a.w.handlerEnded(a, ran)
+	}()
+	now := time.Now()
+	if a.w.leaseLeft(a.batch.sent, now) <= a.w.leaseMargin() && a.w.tooLate(a, now) {
+		ran = Ran{Err: ErrLeaseLost}
+		a.ctx.end(ErrLeaseLost)
+		return
+	}
+	a.w.rollups.started(a, a.batch.storeTime(now))
+	result, err := a.handler.Work(&a.ctx, &a.job)
+	ran = Ran{Err: err, Result: result}
+}
+
+// tooLate reports whether the attempt's lease, as extended meanwhile, leaves no time to enter its handler.
+func (w *Worker) tooLate(a *attempt, now time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.leaseLeft(a.lease, now) <= w.leaseMargin()
+}
+
+// panicError describes a recovered panic with the stack it happened on.
+func panicError(v any) error {
+	stack := make([]byte, 2*MaxErrorBytes)
+	stack = stack[:runtime.Stack(stack, false)]
+	return fmt.Errorf("panic: %v\n%s", v, stack)
+}
+
+// handlerEnded decides the end of an attempt whose handler has returned.
+func (w *Worker) handlerEnded(a *attempt, ran Ran) {
+	a.ctx.release()
+	chance := 0.0
+	if ran.Err != nil {
+		chance = w.opts.Chance()
+	}
+	end := DecideEnd(&a.job, ran, a.batch.storeTime(time.Now()), chance)
+	end.Ref = a.ref
+	w.mu.Lock()
+	late := a.phase != phaseRunning
+	if late {
+		w.counts.LateResults++
+		if a.leaked {
+			w.counts.Leaked--
+		}
+	} else {
+		w.endLocked(a, end)
+	}
+	if ran.Panic {
+		w.counts.Panics++
+	}
+	w.mu.Unlock()
+	if ran.Panic {
+		w.eventOf(Panicked, a, ran.Err)
+	}
+	if late {
+		w.eventOf(LateResult, a, ran.Err)
+	}
+}
+
+// endLocked frees the attempt's slot and hands its end to the finishers. Worker.mu is held.
+func (w *Worker) endLocked(a *attempt, end End) {
+	a.phase, a.end = phaseEnded, end
+	w.running[a.priority]--
+	w.ending++
+	w.ended = append(w.ended, a)
+	if len(w.ended) == 1 {
+		signal(w.endedC)
+	}
+	if len(w.ended) == maxFinish || w.running == [Bulk + 1]int{} {
+		signal(w.fullC)
+	}
+	w.slotFreed()
+}
+
+// slotFreed tells who waits for slots. Worker.mu is held.
+func (w *Worker) slotFreed() {
+	if w.slotWant > 0 {
+		if open, reserved := w.freeLocked(); open+reserved >= w.slotWant {
+			w.slotWant = 0
+			signal(w.slotC)
+		}
+	}
+	if w.stopping {
+		signal(w.idleC)
+	}
+}
+
+// dropLocked forgets an attempt. Worker.mu is held.
+func (w *Worker) dropLocked(a *attempt) {
+	if a.phase == phaseGone {
+		return
+	}
+	if a.phase == phaseRunning {
+		w.running[a.priority]--
+	} else {
+		w.ending--
+	}
+	a.phase = phaseGone
+	last := len(w.held) - 1
+	w.held[a.place] = w.held[last]
+	w.held[a.place].place = a.place
+	w.held[last] = nil
+	w.held = w.held[:last]
+	w.slotFreed()
+}
+
+// freeLocked returns how many slots a job that is not critical may take, and how many more a critical one may.
+// None is free while too many ends wait to be recorded. Worker.mu is held.
+func (w *Worker) freeLocked() (open, reserved int) {
+	used := 0
+	for p := range w.running {
+		used += w.running[p] + w.promised[p]
+	}
+	critical := w.running[Critical] + w.promised[Critical]
+	if w.ending >= maxEndingPerSlot*w.opts.Slots {
+		return 0, 0
+	}
+	all := max(w.opts.Slots-used, 0)
+	open = min(all, max(w.opts.Slots-w.opts.CriticalSlots-(used-critical), 0))
+	return open, all - open
+}

@@ -1,0 +1,89 @@
+package core
+
+import (
+	"context"
+	"time"
+)
+
+// watchEvery is how often attempts are looked at: a small part of the margin before a lease's end.
+func (w *Worker) watchEvery() time.Duration {
+	return min(max(w.opts.Lease/100, 5*time.Millisecond), 500*time.Millisecond)
+}
+
+// watchLoop stops handlers whose time is over, until done ends: one scan now and then instead of timers for
+// each attempt.
+func (w *Worker) watchLoop(done context.Context) {
+	ticker := time.NewTicker(w.watchEvery())
+	defer ticker.Stop()
+	for {
+		select {
+		case <-done.Done():
+			return
+		case <-ticker.C:
+			w.watch(time.Now())
+		}
+	}
+}
+
+// watch looks at every running attempt once.
+func (w *Worker) watch(now time.Time) {
+	var late, lost, leaked []*attempt
+	w.mu.Lock()
+	for i := 0; i < len(w.held); i++ {
+		a := w.held[i]
+		if a.phase != phaseRunning {
+			continue
+		}
+		if a.lost.IsZero() && w.leaseLeft(a.lease, now) <= w.leaseMargin() {
+			a.lost = now
+			w.counts.LostLeases++
+			lost = append(lost, a)
+		}
+		overdue := now.Sub(a.ctx.deadline)
+		switch grace := w.opts.TimeoutGrace; {
+		case !a.lost.IsZero() && now.Sub(a.lost) >= grace+w.leaseMargin():
+			// Its row is another's by now: there is no end to record, only a slot to free.
+			w.leakLocked(a)
+			w.dropLocked(a)
+			leaked = append(leaked, a)
+			i--
+		case overdue >= grace && a.lost.IsZero():
+			w.leakLocked(a)
+			w.endLocked(a, w.timedOut(a, now))
+			leaked = append(leaked, a)
+		case overdue >= 0:
+			late = append(late, a)
+		}
+	}
+	w.mu.Unlock()
+	if len(lost) > 0 {
+		w.beats.mu.Lock()
+		w.beats.lost = true
+		w.beats.mu.Unlock()
+		signal(w.beats.pokeC)
+	}
+	for _, a := range lost {
+		a.ctx.end(ErrLeaseLost)
+		w.eventOf(LeaseLost, a, ErrLeaseLost)
+	}
+	for _, a := range late {
+		a.ctx.end(ErrTimeout)
+	}
+	for _, a := range leaked {
+		w.eventOf(Leaked, a, nil)
+	}
+}
+
+// leakLocked counts a handler that ignores the end of its context. Worker.mu is held.
+func (w *Worker) leakLocked(a *attempt) {
+	a.leaked = true
+	w.counts.Leaked++
+	w.counts.LeaksEver++
+}
+
+// timedOut is the end of an attempt whose handler did not return in time.
+func (w *Worker) timedOut(a *attempt, now time.Time) End {
+	end := DecideEnd(&a.job, Ran{Err: ErrTimeout, Cause: ErrTimeout}, a.batch.storeTime(now), w.opts.Chance())
+	end.Ref = a.ref
+	return end
+}

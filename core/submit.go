@@ -1,0 +1,210 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// wakeWithin is how soon a job must be due for its submit to wake the workers of this process; later ones are
+// found by the workers' own timer.
+const wakeWithin = time.Second
+
+// ErrClosed is the answer of a Submitter that was closed.
+var ErrClosed = errors.New("closed")
+
+// SubmitterOptions configure a Submitter.
+type SubmitterOptions struct {
+	MaxGroup int           // jobs written by one commit. Zero means 1,000
+	InFlight int           // group commits at a time. Zero means 2
+	Timeout  time.Duration // of one group commit. Zero means 30 s
+	Wake     func()        // called after a commit with a job that is due within a second. Nil means nobody is woken
+}
+
+// Submitter writes jobs for many callers at once: what arrives while a commit is under way shares the next
+// one. A caller that finds none under way commits at once, so grouping never adds a wait. Safe for concurrent use.
+type Submitter struct {
+	store SubmitStore
+	opts  SubmitterOptions
+
+	mu       sync.Mutex
+	waiting  []*submission
+	inFlight int
+	closed   bool
+	groups   sync.WaitGroup
+}
+
+// submission is one caller's job on its way into a group.
+type submission struct {
+	job    NewJob
+	answer Submitted
+	err    error
+	done   chan struct{}
+}
+
+// NewSubmitter returns a Submitter on store.
+func NewSubmitter(store SubmitStore, opts SubmitterOptions) *Submitter {
+	if opts.MaxGroup <= 0 {
+		opts.MaxGroup = 1_000
+	}
+	if opts.InFlight <= 0 {
+		opts.InFlight = 2
+	}
+	if opts.Timeout <= 0 {
+		opts.Timeout = 30 * time.Second
+	}
+	return &Submitter{store: store, opts: opts}
+}
+
+// Submit checks a job, writes it and returns when that is durable. A job with a dedupe key is written alone,
+// because it may have to wait for another transaction. When ctx ends first the caller stops waiting, and
+// whether the job was written is unknown, as after any lost answer.
+func (s *Submitter) Submit(ctx context.Context, job NewJob) (Submitted, error) {
+	if err := CheckNewJob(&job, time.Now()); err != nil {
+		return Submitted{}, err
+	}
+	if job.DedupeKey != "" {
+		answers, err := s.write(ctx, []NewJob{job})
+		if err != nil {
+			return Submitted{}, err
+		}
+		return answers[0], nil
+	}
+	sub := &submission{job: job, done: make(chan struct{})}
+	if err := s.join(ctx, sub); err != nil {
+		return Submitted{}, err
+	}
+	select {
+	case <-sub.done:
+		return sub.answer, sub.err
+	case <-ctx.Done():
+		return Submitted{}, context.Cause(ctx)
+	}
+}
+
+// SubmitBatch checks jobs and writes them all in one transaction of their own, or none; answer i is for job i.
+func (s *Submitter) SubmitBatch(ctx context.Context, jobs []NewJob) ([]Submitted, error) {
+	now := time.Now()
+	for i := range jobs {
+		if err := CheckNewJob(&jobs[i], now); err != nil {
+			return nil, fmt.Errorf("jobs[%d]: %w", i, err)
+		}
+	}
+	if len(jobs) == 0 {
+		return nil, nil
+	}
+	return s.write(ctx, jobs)
+}
+
+// Close refuses further jobs and waits until those that were accepted are written.
+func (s *Submitter) Close(ctx context.Context) error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	idle := make(chan struct{})
+	go func() { s.groups.Wait(); close(idle) }()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// join puts sub into the next group, and starts that group if it may go at once.
+func (s *Submitter) join(ctx context.Context, sub *submission) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	s.waiting = append(s.waiting, sub)
+	if s.inFlight < s.opts.InFlight {
+		s.inFlight++
+		s.groups.Go(s.writeGroups)
+	}
+	return nil
+}
+
+// writeGroups writes what is waiting, group by group, until nothing is.
+func (s *Submitter) writeGroups() {
+	for {
+		s.mu.Lock()
+		group := s.waiting
+		if len(group) > s.opts.MaxGroup {
+			group, s.waiting = group[:s.opts.MaxGroup:s.opts.MaxGroup], group[s.opts.MaxGroup:]
+		} else {
+			s.waiting = nil
+		}
+		if len(group) == 0 {
+			s.inFlight--
+			s.mu.Unlock()
+			return
+		}
+		s.mu.Unlock()
+		s.writeGroup(group)
+	}
+}
+
+// writeGroup writes a group in one commit. No caller's ctx governs it: one that leaves must not take the
+// others' jobs along.
+func (s *Submitter) writeGroup(group []*submission) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.opts.Timeout)
+	defer cancel()
+	jobs := make([]NewJob, len(group))
+	for i, sub := range group {
+		jobs[i] = sub.job
+	}
+	answers, err := s.write(ctx, jobs)
+	if err != nil && len(group) > 1 && certainlyUnwritten(err) {
+		for _, sub := range group {
+			s.writeGroup([]*submission{sub})
+		}
+		return
+	}
+	for i, sub := range group {
+		if sub.err = err; err == nil {
+			sub.answer = answers[i]
+		}
+		close(sub.done)
+	}
+}
+
+// certainlyUnwritten reports whether err tells of a fault of the group's content, so that nothing was written
+// and each job may be tried alone. After an outage or a timeout nothing is certain, and trying again could
+// write a job twice.
+func certainlyUnwritten(err error) bool {
+	return !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrReadOnly) &&
+		!errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled)
+}
+
+// write calls the store and wakes the workers for what is due.
+func (s *Submitter) write(ctx context.Context, jobs []NewJob) ([]Submitted, error) {
+	answers, err := s.store.Submit(ctx, jobs)
+	if err != nil {
+		return nil, fmt.Errorf("submit: %w", err)
+	}
+	if len(answers) != len(jobs) {
+		return nil, fmt.Errorf("submit: %d answers for %d jobs", len(answers), len(jobs))
+	}
+	if s.opts.Wake != nil && dueSoon(answers) {
+		s.opts.Wake()
+	}
+	return answers, nil
+}
+
+// dueSoon reports whether one of the jobs just written is scheduled to run within wakeWithin.
+func dueSoon(answers []Submitted) bool {
+	for i := range answers {
+		a := &answers[i]
+		if a.Existing == nil && a.Status == Scheduled && a.RunAt.Sub(a.CreatedAt) <= wakeWithin {
+			return true
+		}
+	}
+	return false
+}

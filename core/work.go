@@ -1,0 +1,187 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// WorkerOptions configure a Worker.
+type WorkerOptions struct {
+	ID            string        // names the worker in rows and logs; required
+	Slots         int           // handlers that run at once. Zero means 1,000
+	CriticalSlots int           // of them for critical jobs only. Zero means one in twenty; below zero means none
+	Weights       Weights       // how priorities share slots. Zero means 6, 3 and 1
+	Lease         time.Duration // a worker's right to a job. Zero means 60 s
+	Heartbeat     time.Duration // between extensions of leases. Zero means a third of Lease
+	Timeout       time.Duration // of an attempt whose job names none. Zero means 15 min
+	TimeoutGrace  time.Duration // a handler that has not returned so long after its context ended is leaked. Zero means 5 s
+	Poll          time.Duration // the longest sleep between claims. Zero means 1 s
+	StopGrace     time.Duration // running handlers have so long to end by themselves at stop. Zero means 10 s; below zero means none
+	StoreTimeout  time.Duration // of one call to the store, and how late a lost call may still commit. Zero means 10 s
+
+	Chance  func() float64  // in [0, 1), for jitter. Nil means math/rand
+	OnEvent func(WorkEvent) // told what an operator should know, one event at a time; must not block. Nil means nobody
+}
+
+func (o *WorkerOptions) setDefaults() {
+	set := func(d *time.Duration, def time.Duration) {
+		if *d == 0 {
+			*d = def
+		}
+	}
+	if o.Slots == 0 {
+		o.Slots = 1_000
+	}
+	if o.CriticalSlots == 0 {
+		o.CriticalSlots = o.Slots / 20
+	}
+	o.CriticalSlots = max(o.CriticalSlots, 0)
+	set(&o.Lease, time.Minute)
+	set(&o.Heartbeat, o.Lease/3)
+	set(&o.Timeout, 15*time.Minute)
+	set(&o.TimeoutGrace, 5*time.Second)
+	set(&o.Poll, time.Second)
+	set(&o.StopGrace, 10*time.Second)
+	o.StopGrace = max(o.StopGrace, 0)
+	set(&o.StoreTimeout, 10*time.Second)
+	if o.Chance == nil {
+		o.Chance = rand.Float64
+	}
+}
+
+func (o *WorkerOptions) check() error {
+	var errs FieldErrors
+	if o.ID == "" {
+		errs.Add("id", "is required")
+	}
+	if o.Slots < 1 {
+		errs.Add("slots", "must be at least 1")
+	}
+	if o.CriticalSlots >= o.Slots && o.CriticalSlots > 0 {
+		errs.Add("critical_slots", "must be fewer than slots (%d): other jobs would never run", o.Slots)
+	}
+	if o.Weights.Critical < 0 || o.Weights.Default < 0 || o.Weights.Bulk < 0 {
+		errs.Add("weights", "must be positive")
+	}
+	if o.Heartbeat < 0 || o.Lease <= 2*o.Heartbeat {
+		errs.Add("lease", "must be longer than two heartbeats (%s)", o.Heartbeat)
+	}
+	for name, d := range map[string]time.Duration{"timeout": o.Timeout, "timeout_grace": o.TimeoutGrace, "poll": o.Poll, "store_timeout": o.StoreTimeout} {
+		if d < 0 {
+			errs.Add(name, "must be positive")
+		}
+	}
+	return errs.Err()
+}
+
+// Worker claims jobs that are due, or receives them from a queue, runs their handlers and records how they ended.
+// It runs no more handlers than it has slots, and no handler beyond its job's lease.
+type Worker struct {
+	store    WorkStore
+	handlers Handlers
+	types    []string // sorted
+	opts     WorkerOptions
+
+	name    atomic.Pointer[string] // in rows; changes when the worker registers anew
+	used    atomic.Bool
+	base    context.Context // of handlers: the values of Run's ctx
+	calls   context.Context // of calls to the store: outlives Run's ctx until its work is recorded
+	claims  context.Context // of claims: ends before calls
+	active  context.Context // Run's ctx
+	tasks   sync.WaitGroup  // everything Run waits for
+	rollups rollups
+	events  sync.Mutex
+	beats   beats
+
+	wakeC  chan struct{} // claim now
+	slotC  chan struct{} // the slots waited for are free
+	endedC chan struct{} // ended attempts wait for a finisher
+	fullC  chan struct{} // nothing is gained by gathering more
+	againC chan struct{} // an end must be sent again
+	idleC  chan struct{} // told while stopping: an attempt ended or was recorded
+
+	mu       sync.Mutex
+	held     []*attempt // running or ended, until their end is recorded
+	running  [Bulk + 1]int
+	promised [Bulk + 1]int // slots of claims whose answer is not known
+	ended    []*attempt    // wait for a finisher
+	again    []*attempt    // wait to be sent again
+	ending   int           // ended, again, or with a finisher
+	slotWant int           // told on slotC when so many are free; 0: nobody waits
+	stopping bool
+	counts   WorkerCounts
+}
+
+// WorkerCounts is what a worker did and holds, for metrics.
+type WorkerCounts struct {
+	Slots, Running, Finishing int
+	Leaked                    int   // handlers that ignore their context's end, still running
+	LeaksEver                 int64 // such handlers since the start
+	LateResults               int64 // results that came after their attempt had been ended
+	LostLeases                int64 // attempts whose lease could not be kept
+	Panics                    int64
+	Refused                   int64 // messages that are none of ours
+}
+
+// NewWorker returns a Worker for the types of handlers. Faulty options are FieldErrors.
+func NewWorker(store WorkStore, handlers Handlers, opts WorkerOptions) (*Worker, error) {
+	opts.setDefaults()
+	if err := opts.check(); err != nil {
+		return nil, fmt.Errorf("worker: %w", err)
+	}
+	if len(handlers) == 0 {
+		return nil, errors.New("worker: no handlers")
+	}
+	for t, h := range handlers {
+		if t == "" || h == nil {
+			return nil, fmt.Errorf("worker: handler of type %q: want a name and a handler", t)
+		}
+	}
+	signal := func() chan struct{} { return make(chan struct{}, 1) }
+	w := &Worker{
+		store: store, handlers: maps.Clone(handlers), types: slices.Sorted(maps.Keys(handlers)), opts: opts,
+		wakeC: signal(), slotC: signal(), endedC: signal(), fullC: signal(), againC: signal(), idleC: signal(),
+	}
+	w.name.Store(&opts.ID)
+	w.rollups.shard = shardOf(opts.ID)
+	w.beats.pokeC = signal()
+	return w, nil
+}
+
+// Wake makes the worker claim at once: something may be due. It never blocks.
+func (w *Worker) Wake() { signal(w.wakeC) }
+
+// Poke makes the worker ask at once whether cancel is wanted for job id, if it runs here. It never blocks.
+func (w *Worker) Poke(id int64) { w.beats.poke(id) }
+
+// Counts returns what the worker did and holds.
+func (w *Worker) Counts() WorkerCounts {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := w.counts
+	c.Slots, c.Finishing = w.opts.Slots, w.ending
+	for _, n := range w.running {
+		c.Running += n
+	}
+	return c
+}
+
+// signal puts a token into c unless one is there.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// call is the context of one call to the store.
+func (w *Worker) call() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(w.calls, w.opts.StoreTimeout)
+}

@@ -1,0 +1,73 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// emptyStore hands out no-op jobs without end and takes their ends: what is left to measure is the engine.
+type emptyStore struct {
+	*memStore
+	left   atomic.Int64
+	ended  atomic.Int64
+	nextID atomic.Int64
+	all    chan struct{}
+}
+
+func (s *emptyStore) ClaimDue(_ context.Context, req ClaimRequest) (ClaimResult, error) {
+	now := time.Now()
+	res := ClaimResult{Now: now, Taken: make([]Taken, len(req.Quotas)), DueIn: time.Hour}
+	for i, q := range req.Quotas {
+		if q.Priority != Default {
+			continue
+		}
+		n := int(min(int64(q.Limit), max(s.left.Load(), 0)))
+		s.left.Add(-int64(n))
+		res.Taken[i].N = n
+		res.Jobs = make([]Job, n)
+		for k := range res.Jobs {
+			res.Jobs[k] = Job{ID: s.nextID.Add(1), Type: "noop", Priority: Default, Status: Running, LeaseToken: 1, Attempts: 1, MaxAttempts: 5, RunAt: now}
+		}
+	}
+	return res, nil
+}
+
+func (s *emptyStore) Finish(_ context.Context, ends []End) ([]EndAnswer, error) {
+	answers := make([]EndAnswer, len(ends))
+	for i := range ends {
+		answers[i].Status = Done
+	}
+	if s.ended.Add(-int64(len(ends))) == 0 {
+		close(s.all)
+	}
+	return answers, nil
+}
+
+// runNoops runs n no-op jobs through a worker.
+func runNoops(tb testing.TB, n int) {
+	s := &emptyStore{memStore: newMemStore(), all: make(chan struct{})}
+	s.left.Store(int64(n))
+	s.ended.Store(int64(n))
+	noop := HandlerFunc(func(context.Context, *Job) (json.RawMessage, error) { return nil, nil })
+	w, err := NewWorker(s, Handlers{"noop": noop}, WorkerOptions{ID: "bench"})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	stopped := make(chan error)
+	go func() { stopped <- w.Run(ctx) }()
+	<-s.all
+	cancel()
+	if err := <-stopped; err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// BenchmarkWorkerNoop is the engine's own cost per job.
+func BenchmarkWorkerNoop(b *testing.B) {
+	b.ReportAllocs()
+	runNoops(b, b.N)
+}

@@ -1,0 +1,203 @@
+package core
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+const (
+	claimGap     = 2 * time.Millisecond // between claims that took little: they then take more at once
+	claimWaitMin = 100 * time.Millisecond
+	claimWaitMax = 5 * time.Second
+)
+
+// claimer is the state of the claim loop.
+type claimer struct {
+	w      *Worker
+	shares *Shares
+	last   time.Time // when the last claim was sent
+	round  time.Time // when the last round began
+	fails  int
+	empty  int  // claims in a row that took nothing
+	little bool // the last claim took little
+}
+
+// claimLoop claims due jobs until ctx ends. It sleeps until the next known row is due, at most Poll, or until it
+// is woken; while lanes hold more than was taken, it goes on as slots become free.
+func (w *Worker) claimLoop(ctx context.Context) {
+	c := &claimer{w: w, shares: NewShares(w.types, w.opts.Weights)}
+	c.begin(time.Now())
+	for ctx.Err() == nil {
+		open, reserved, ready := c.ready(ctx)
+		if !ready {
+			continue
+		}
+		c.claim(open, reserved)
+		if c.fails > 0 {
+			sleep(ctx, pause(c.fails, claimWaitMin, claimWaitMax, w.opts.Chance()))
+		}
+	}
+}
+
+func (c *claimer) begin(now time.Time) {
+	c.round = now
+	c.shares.Begin(now)
+}
+
+// ready waits, once, for what stands against a claim, and reports the free slots when nothing does.
+func (c *claimer) ready(ctx context.Context) (open, reserved int, ok bool) {
+	w, now := c.w, time.Now()
+	if w.beats.down() {
+		c.wait(ctx, w.opts.Heartbeat/4, 0)
+		return 0, 0, false
+	}
+	if now.Sub(c.round) >= w.opts.Poll {
+		c.begin(now)
+	}
+	w.mu.Lock()
+	open, reserved = w.freeLocked()
+	w.mu.Unlock()
+	untilPoll := max(w.opts.Poll-now.Sub(c.round), 0)
+	if open+reserved == 0 {
+		c.wait(ctx, w.opts.Poll, 1)
+		return 0, 0, false
+	}
+	if due := c.shares.Due(now, untilPoll, open == 0); due > 0 {
+		want := 0
+		if open == 0 {
+			want = reserved + 1
+		}
+		if !c.wait(ctx, due, want) {
+			c.begin(time.Now())
+		}
+		return 0, 0, false
+	}
+	if c.pace(ctx, now, open+reserved) {
+		w.mu.Lock()
+		open, reserved = w.freeLocked()
+		w.mu.Unlock()
+	}
+	return open, reserved, open+reserved > 0
+}
+
+// pace waits a moment after claims that took little, so that the next takes more at once, and longer after several
+// that took nothing though rows were said to be due: those are in another's hands. It reports whether it waited.
+func (c *claimer) pace(ctx context.Context, now time.Time, free int) bool {
+	gap, want := claimGap, c.w.opts.Slots/2
+	switch {
+	case c.empty > 0:
+		gap, want = min(claimGap<<min(c.empty, 16), c.w.opts.Poll), 0
+	case !c.little && free >= want:
+		return false
+	case free >= want:
+		want = 0
+	}
+	if gap -= now.Sub(c.last); gap <= 0 {
+		return false
+	}
+	c.wait(ctx, gap, want)
+	return true
+}
+
+// wait waits for d, for a wake, which begins a round, or for want free slots (0: whatever is free). It reports
+// whether slots ended the wait.
+func (c *claimer) wait(ctx context.Context, d time.Duration, want int) (slots bool) {
+	w := c.w
+	if want > 0 && w.wantSlots(want) {
+		return true
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	defer w.wantSlots(0)
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-w.slotC:
+		return true
+	case <-w.wakeC:
+		c.empty = 0
+		c.begin(time.Now())
+	}
+	return false
+}
+
+// wantSlots asks for a token on slotC when so many are free, and reports whether they are already.
+func (w *Worker) wantSlots(want int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	select {
+	case <-w.slotC: // of an earlier wait
+	default:
+	}
+	w.slotWant = 0
+	if want == 0 {
+		return false
+	}
+	if open, reserved := w.freeLocked(); open+reserved >= want {
+		return true
+	}
+	w.slotWant = want
+	return false
+}
+
+// claim makes one claim and runs what it brought.
+func (c *claimer) claim(open, reserved int) {
+	w, sent := c.w, time.Now()
+	quotas := c.shares.Plan(sent, open+reserved, reserved)
+	if len(quotas) == 0 {
+		return
+	}
+	c.last = sent
+	req := ClaimRequest{WorkerID: *w.name.Load(), ClaimID: newClaimID(), Lease: w.opts.Lease, Quotas: quotas}
+	ctx, cancel := context.WithTimeout(w.claims, w.opts.StoreTimeout)
+	res, err := w.store.ClaimDue(ctx, req)
+	cancel()
+	if err != nil {
+		c.shares.Forget()
+		c.failed(err)
+		w.recoverClaim(req.ClaimID, sent, slotsOf(quotas), nil)
+		return
+	}
+	c.answered()
+	var dueAt time.Time
+	if res.DueIn > 0 {
+		dueAt = time.Now().Add(res.DueIn)
+	}
+	c.shares.Took(res.Taken, dueAt)
+	c.little = len(res.Jobs) < w.opts.Slots/8
+	if c.empty++; tookAny(res.Taken) {
+		c.empty = 0
+	}
+	w.begin(res.Jobs, &claimed{sent: sent, store: res.Now}, nil)
+}
+
+func tookAny(taken []Taken) bool {
+	return slices.ContainsFunc(taken, func(t Taken) bool { return t.N > 0 })
+}
+
+// failed counts a claim that failed; the first of several in a row is told.
+func (c *claimer) failed(err error) {
+	if c.fails++; c.fails == 1 {
+		c.w.event(WorkEvent{Kind: StoreLost, Err: err})
+	}
+}
+
+func (c *claimer) answered() {
+	if c.fails > 0 {
+		c.w.event(WorkEvent{Kind: StoreBack})
+	}
+	c.fails = 0
+}
+
+// newClaimID returns an id that no other claim has.
+func newClaimID() int64 { return rand.Int64N(1<<63-1) + 1 }
+
+// slotsOf returns how many slots of each priority the quotas could fill.
+func slotsOf(quotas []Quota) (slots [Bulk + 1]int) {
+	for _, q := range quotas {
+		slots[q.Priority] += q.Limit
+	}
+	return slots
+}

@@ -1,0 +1,109 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// rig is a worker on a memStore inside a synctest bubble.
+type rig struct {
+	t      *testing.T
+	store  *memStore
+	worker *Worker
+	stop   context.CancelFunc
+	result chan error
+
+	mu     sync.Mutex
+	events []WorkEvent
+}
+
+// newRig starts a worker; it is stopped at the test's end unless the test stops it itself.
+func newRig(t *testing.T, store *memStore, handlers Handlers, opts WorkerOptions) *rig {
+	t.Helper()
+	r := &rig{t: t, store: store, result: make(chan error, 1)}
+	if opts.ID == "" {
+		opts.ID = "w"
+	}
+	opts.OnEvent = func(e WorkEvent) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.events = append(r.events, e)
+	}
+	w, err := NewWorker(store, handlers, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	r.worker, r.stop = w, cancel
+	go func() { r.result <- w.Run(ctx) }()
+	return r
+}
+
+// end stops the worker and returns Run's answer and how long it took.
+func (r *rig) end() (error, time.Duration) {
+	began := time.Now()
+	r.stop()
+	err := <-r.result
+	return err, time.Since(began)
+}
+
+// told counts events of a kind.
+func (r *rig) told(kind WorkEventKind) (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.events {
+		if e.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// submit writes one job and returns its id.
+func (m *memStore) submit(t *testing.T, job NewJob) int64 {
+	t.Helper()
+	if job.Type == "" {
+		job.Type = "work"
+	}
+	answers, err := m.Submit(t.Context(), []NewJob{job})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answers[0].ID
+}
+
+// handle makes the handlers of type "work".
+func handle(f func(ctx context.Context, job *Job) error) Handlers {
+	return Handlers{"work": HandlerFunc(func(ctx context.Context, job *Job) (json.RawMessage, error) { return nil, f(ctx, job) })}
+}
+
+func TestWorkerRunsWhatIsDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemStore()
+		var ran []int64
+		var mu sync.Mutex
+		r := newRig(t, store, handle(func(_ context.Context, job *Job) error {
+			mu.Lock()
+			defer mu.Unlock()
+			ran = append(ran, job.ID)
+			return nil
+		}), WorkerOptions{})
+		for i := range 3000 {
+			store.submit(t, NewJob{Priority: Priorities[i%3], Delay: time.Duration(i) * 10 * time.Millisecond})
+		}
+		time.Sleep(time.Minute)
+		if got := store.tally()[Done]; got != 3000 {
+			t.Errorf("%d done, want 3000", got)
+		}
+		if len(ran) != 3000 {
+			t.Errorf("%d handlers entered, want 3000", len(ran))
+		}
+		if err, _ := r.end(); err != nil {
+			t.Error(err)
+		}
+	})
+}
