@@ -53,6 +53,17 @@ func TestMissingServer(t *testing.T) {
 	}
 }
 
+func TestProgramThatIsNotThere(t *testing.T) {
+	t.Setenv(requireVariable, "no-such-program")
+	got := endOf(func(tb testing.TB) { Program(tb, "no-such-program") })
+	if got.failed == "" {
+		t.Error("a required program that is missing did not fail the test")
+	}
+	if path := Program(t, "go"); path == "" {
+		t.Error("no path for a program that is there")
+	}
+}
+
 // endOf runs f as a test and returns how it ended.
 func endOf(f func(testing.TB)) *ending {
 	result := &ending{}
