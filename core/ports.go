@@ -334,7 +334,8 @@ type Topic interface {
 	Close(ctx context.Context) error
 }
 
-// Subscription receives messages of one priority. After an error it is dead: Close it and open another.
+// Subscription receives messages of one priority. After an error other than the end of ctx it is dead: Close it
+// and open another. Several opened of one priority share its messages.
 type Subscription interface {
 	// Receive waits for at least one delivery, then returns up to max that are at hand.
 	Receive(ctx context.Context, max int) ([]Delivery, error)

@@ -1,0 +1,177 @@
+package local
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+var (
+	errClosed  = errors.New("the subscription is closed")
+	errNotHeld = errors.New("the message was delivered again meanwhile")
+)
+
+// memory is one queue's messages. Any number of topics add to it and any number of subscriptions compete for
+// what it holds. A message taken is hidden for the visibility timeout and then ready again.
+type memory struct {
+	visibility time.Duration
+
+	mu      sync.Mutex
+	ready   []*held
+	hidden  hidden
+	arrived chan struct{} // closed, and replaced, when something becomes ready
+	breaks  int           // times its connections broke
+	broken  error         // how, the last time
+}
+
+// held is one message of a memory.
+type held struct {
+	body    []byte
+	until   time.Time // hidden until then
+	place   int       // in hidden; -1 while ready
+	receipt int       // rises with each delivery
+	gone    bool      // acknowledged
+}
+
+func newMemory(visibility time.Duration) *memory {
+	return &memory{visibility: visibility, arrived: make(chan struct{})}
+}
+
+// add puts new messages in.
+func (m *memory) add(bodies [][]byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, body := range bodies {
+		m.ready = append(m.ready, &held{body: body, place: -1})
+	}
+	m.wake()
+}
+
+// wake tells everyone who waits in take to look again.
+func (m *memory) wake() {
+	close(m.arrived)
+	m.arrived = make(chan struct{})
+}
+
+// take waits until a message is ready, ctx ends or connections of before this many breaks are broken, and takes
+// up to max messages.
+func (m *memory) take(ctx context.Context, max, breaks int) ([]delivered, error) {
+	for {
+		taken, arrived, wait, err := m.takeReady(max, breaks)
+		if len(taken) > 0 || err != nil {
+			return taken, err
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			err = ctx.Err()
+		case <-arrived:
+		case <-timer.C:
+		}
+		timer.Stop()
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// delivered is a message under the receipt of one delivery.
+type delivered struct {
+	*held
+	receipt int
+}
+
+// takeReady takes what is ready; when nothing is, it says what to wait for.
+func (m *memory) takeReady(max, breaks int) (taken []delivered, arrived <-chan struct{}, wait time.Duration, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.breaks > breaks {
+		return nil, nil, 0, m.broken
+	}
+	now := time.Now()
+	for len(m.hidden) > 0 && !m.hidden[0].until.After(now) {
+		m.ready = append(m.ready, heap.Pop(&m.hidden).(*held))
+	}
+	for len(m.ready) > 0 && len(taken) < max {
+		h := m.ready[0]
+		m.ready = m.ready[1:]
+		if h.gone {
+			continue
+		}
+		h.receipt++
+		h.until = now.Add(m.visibility)
+		heap.Push(&m.hidden, h)
+		taken = append(taken, delivered{h, h.receipt})
+	}
+	wait = time.Hour
+	if len(m.hidden) > 0 {
+		wait = m.hidden[0].until.Sub(now)
+	}
+	return taken, m.arrived, wait, nil
+}
+
+// remove ends a message, whoever else may hold it by now.
+func (m *memory) remove(d delivered) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d.gone = true
+	if d.place >= 0 {
+		heap.Remove(&m.hidden, d.place)
+	}
+}
+
+// hide makes a message ready again after wait, if it is still this delivery's.
+func (m *memory) hide(d delivered, wait time.Duration) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if d.gone || d.place < 0 || d.held.receipt != d.receipt {
+		return errNotHeld
+	}
+	d.until = time.Now().Add(wait)
+	heap.Fix(&m.hidden, d.place)
+	m.wake() // those who wait for the next one to appear have another to wait for
+	return nil
+}
+
+// fail breaks all connections open now with err; those opened afterwards work.
+func (m *memory) fail(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.breaks++
+	m.broken = err
+	m.wake()
+}
+
+// connection is what take needs to know of one opened now.
+func (m *memory) connection() (breaks int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.breaks
+}
+
+// hidden orders messages by when they will be ready again.
+type hidden []*held
+
+func (h hidden) Len() int           { return len(h) }
+func (h hidden) Less(i, j int) bool { return h[i].until.Before(h[j].until) }
+func (h hidden) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].place, h[j].place = i, j
+}
+
+func (h *hidden) Push(x any) {
+	m := x.(*held)
+	m.place = len(*h)
+	*h = append(*h, m)
+}
+
+func (h *hidden) Pop() any {
+	last := len(*h) - 1
+	m := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	m.place = -1
+	return m
+}

@@ -1,0 +1,158 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"gocloud.dev/pubsub"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// subscription implements core.Subscription. One goroutine at a time receives from the portable type, and it
+// never walks away from there before the driver has stopped: a bundle that arrives when nobody waits for it
+// would leave a goroutine of the portable type behind for good.
+type subscription struct {
+	portable *pubsub.Subscription
+	driver   *subscriptionDriver
+
+	turn    chan struct{} // held by the Receive that is served
+	asked   bool          // the pump is fetching
+	left    []delivered   // fetched and not handed out
+	asks    chan int
+	fetched chan []delivered
+	closing chan struct{}
+	close   sync.Once
+	dead    chan struct{} // closed once the pump has ended
+	err     error         // why; set before dead is closed
+}
+
+func newSubscription(p *pubsub.Subscription, d *subscriptionDriver) *subscription {
+	s := &subscription{
+		portable: p, driver: d, turn: make(chan struct{}, 1), asks: make(chan int),
+		fetched: make(chan []delivered), closing: make(chan struct{}), dead: make(chan struct{}),
+	}
+	go s.pump()
+	return s
+}
+
+// pump fetches one bundle for each ask, until the portable type returns an error, which it does for good.
+func (s *subscription) pump() {
+	defer close(s.dead)
+	s.err = errClosed
+	for {
+		select {
+		case most := <-s.asks:
+			s.driver.most.Store(int64(most))
+		case <-s.closing:
+			return
+		}
+		bundle, err := s.portable.Receive(context.Background())
+		if err != nil {
+			s.err = fmt.Errorf("local: receive: %w", err)
+			return
+		}
+		var messages []delivered
+		bundle.As(&messages)
+		bundle.Ack()
+		select {
+		case s.fetched <- messages:
+		case <-s.closing:
+			s.giveBack(messages)
+			return
+		}
+	}
+}
+
+// Receive waits for messages and hands up to max of them out. The end of ctx is not the subscription's.
+func (s *subscription) Receive(ctx context.Context, max int) ([]core.Delivery, error) {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if err := s.fetch(ctx, max); err != nil {
+		return nil, err
+	}
+	n := min(max, len(s.left))
+	deliveries := make([]core.Delivery, n)
+	for i, d := range s.left[:n] {
+		deliveries[i] = delivery{d, s.driver.memory}
+	}
+	s.left = s.left[n:]
+	return deliveries, nil
+}
+
+// fetch sees that something is left to hand out. A bundle asked for in vain is there for the next call.
+func (s *subscription) fetch(ctx context.Context, max int) error {
+	if len(s.left) > 0 {
+		return nil
+	}
+	if !s.asked {
+		select {
+		case s.asks <- max:
+			s.asked = true
+		case <-s.dead:
+			return s.err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	select {
+	case s.left = <-s.fetched:
+		s.asked = false
+		return nil
+	case <-s.dead:
+		return s.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Close stops receiving. What was fetched and not handed out is ready for others at once.
+func (s *subscription) Close(ctx context.Context) error {
+	s.close.Do(func() { close(s.closing) })
+	s.driver.stop()
+	<-s.dead
+	s.turn <- struct{}{}
+	s.giveBack(s.left)
+	s.left = nil
+	<-s.turn
+	if err := s.portable.Shutdown(ctx); err != nil {
+		return fmt.Errorf("local: close the subscription: %w", err)
+	}
+	return nil
+}
+
+func (s *subscription) giveBack(messages []delivered) {
+	for _, d := range messages {
+		_ = s.driver.memory.hide(d, 0) // one that is not held any more is with someone else already
+	}
+}
+
+// delivery implements core.Delivery.
+type delivery struct {
+	delivered
+	memory *memory
+}
+
+func (d delivery) Body() []byte { return d.body }
+
+// Ack removes the message.
+func (d delivery) Ack(context.Context) error {
+	d.memory.remove(d.delivered)
+	return nil
+}
+
+// Release makes the message ready again after wait.
+func (d delivery) Release(_ context.Context, wait time.Duration) error {
+	return d.memory.hide(d.delivered, wait)
+}
+
+// Extend hides the message for longer.
+func (d delivery) Extend(_ context.Context, until time.Duration) error {
+	return d.memory.hide(d.delivered, until)
+}

@@ -1,0 +1,45 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"gocloud.dev/pubsub"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// bundleSize is how many messages a bundle holds.
+const bundleSize = 250
+
+// topic implements core.Topic.
+type topic struct{ portable *pubsub.Topic }
+
+// Send publishes in bundles; one that fails leaves its messages unknown.
+func (t *topic) Send(ctx context.Context, msgs []core.Message) []error {
+	errs := make([]error, 0, len(msgs))
+	for bundle := range slices.Chunk(msgs, bundleSize) {
+		lines := make([][]byte, len(bundle))
+		for i, m := range bundle {
+			lines[i] = m.Encode()
+		}
+		err := t.portable.Send(ctx, &pubsub.Message{Body: bytes.Join(lines, []byte{'\n'})})
+		if err != nil {
+			err = fmt.Errorf("local: send: %w", err)
+		}
+		for range bundle {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
+
+// Close waits for what is being sent.
+func (t *topic) Close(ctx context.Context) error {
+	if err := t.portable.Shutdown(ctx); err != nil {
+		return fmt.Errorf("local: close the topic: %w", err)
+	}
+	return nil
+}
