@@ -70,8 +70,8 @@ func CheckNewJob(j *NewJob, now time.Time) error {
 	if !j.Priority.Valid() {
 		errs.Add("priority", "must be critical, default or bulk")
 	}
-	checkText(&errs, "tenant", j.Tenant, MaxTenantBytes)
-	checkText(&errs, "dedupe_key", j.DedupeKey, MaxKeyBytes)
+	CheckText(&errs, "tenant", j.Tenant, MaxTenantBytes)
+	CheckText(&errs, "dedupe_key", j.DedupeKey, MaxKeyBytes)
 	checkTimes(&errs, j, now)
 	if j.MaxAttempts == 0 {
 		j.MaxAttempts = DefaultMaxAttempts
@@ -139,7 +139,7 @@ func checkTags(errs *FieldErrors, tags []string) {
 		if field := fmt.Sprintf("tags[%d]", i); tag == "" {
 			errs.Add(field, "must not be empty")
 		} else {
-			checkText(errs, field, tag, MaxTagBytes)
+			CheckText(errs, field, tag, MaxTagBytes)
 		}
 	}
 }

@@ -40,8 +40,8 @@ func validType(name string) bool {
 
 func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 
-// checkText accepts text of any language that can be shown on one line. "" passes.
-func checkText(errs *FieldErrors, field, text string, limit int) {
+// CheckText accepts text of any language that can be shown on one line. "" passes.
+func CheckText(errs *FieldErrors, field, text string, limit int) {
 	if len(text) > limit {
 		errs.Add(field, "is %d bytes, at most %d are kept", len(text), limit)
 		return

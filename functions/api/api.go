@@ -1,0 +1,116 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// Submitter accepts jobs: a core.Submitter.
+type Submitter interface {
+	// Submit writes one job and returns when it is durable.
+	Submit(ctx context.Context, job core.NewJob) (core.Submitted, error)
+	// SubmitBatch writes all jobs in one transaction, or none; answer i is for job i.
+	SubmitBatch(ctx context.Context, jobs []core.NewJob) ([]core.Submitted, error)
+}
+
+// Options say what the API stands on.
+type Options struct {
+	Submitter Submitter       // required
+	Jobs      core.JobStore   // required
+	Stats     core.StatsStore // required
+
+	// Poke is told of each job that was accepted or put back, so that a worker in this process need not wait
+	// for its next look. It must not block. Zero means nobody is told.
+	Poke func(id int64)
+	// Now bounds run_at and its like; it need not be exact. Zero means time.Now.
+	Now func() time.Time
+	// AllowTarget accepts jobs that name a target URL. Zero means they are refused.
+	AllowTarget bool
+	Version     string // shown in the OpenAPI document. Zero means "dev"
+	Limits      Limits
+	Logger      *slog.Logger // Zero means nothing is logged
+}
+
+// Limits bound what one request may take.
+type Limits struct {
+	Body      int64         // bytes of a request's body. Zero means 1 MiB + 64 KiB: a payload and what is around it
+	BatchBody int64         // bytes of a batch's body. Zero means 32 MiB
+	Batch     int           // jobs of a batch. Zero means core.MaxBatch
+	PageBytes int           // a page of a list ends early when its jobs come to this. Zero means 4 MiB
+	BodyTime  time.Duration // for a body to arrive. Zero means 30 s
+	Time      time.Duration // for an answer, ?wait= not counted. Zero means 30 s
+	Wait      time.Duration // longest ?wait=. Zero means 60 s
+	Waits     int           // requests that wait at once. Zero means 10,000
+}
+
+// DeadLimit is the most dead letters one redrive or discard takes.
+const DeadLimit = 10_000
+
+// API is the HTTP API. It is safe for concurrent use. Close it after the last request.
+type API struct {
+	Options
+	wait   *waiter
+	recent *recentStats
+	serve  http.Handler
+}
+
+// New puts the API together. An error names the option that is missing.
+func New(o Options) (*API, error) {
+	if o.Submitter == nil || o.Jobs == nil || o.Stats == nil {
+		return nil, errors.New("api: Submitter, Jobs and Stats are required")
+	}
+	if o.Poke == nil {
+		o.Poke = func(int64) {}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Version == "" {
+		o.Version = "dev"
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	o.Limits.fill()
+	a := &API{Options: o, wait: newWaiter(o.Jobs, o.Limits.Waits), recent: &recentStats{store: o.Stats}}
+	routes, err := a.router()
+	if err != nil {
+		return nil, err
+	}
+	a.serve = a.around(routes)
+	return a, nil
+}
+
+func (l *Limits) fill() {
+	zero(&l.Body, core.MaxPayloadBytes+64<<10)
+	zero(&l.BatchBody, 32<<20)
+	zero(&l.Batch, core.MaxBatch)
+	zero(&l.PageBytes, 4<<20)
+	zero(&l.BodyTime, 30*time.Second)
+	zero(&l.Time, 30*time.Second)
+	zero(&l.Wait, time.Minute)
+	zero(&l.Waits, 10_000)
+}
+
+// zero gives an option that was left at zero its default.
+func zero[T int | int64 | time.Duration](option *T, value T) {
+	if *option == 0 {
+		*option = value
+	}
+}
+
+// ServeHTTP answers one request.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.serve.ServeHTTP(w, r) }
+
+// Ended tells requests that wait for these jobs to look at once: what a worker in the same process calls. It
+// never blocks.
+func (a *API) Ended(ids ...int64) { a.wait.wake(ids) }
+
+// Close ends waiting requests and what runs in the background, and returns when it is gone.
+func (a *API) Close() { a.wait.close() }

@@ -1,0 +1,86 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// submitBatch answers POST /v1/jobs/batch: item i of the answer is for job i, a job or what is wrong with it.
+// The jobs that are right are written in one transaction.
+func (a *API) submitBatch(w http.ResponseWriter, r *http.Request) error {
+	if p := refuseIdempotencyKey(r); p != nil {
+		return p
+	}
+	body, err := a.readBody(w, r, a.Limits.BatchBody)
+	if err != nil {
+		return err
+	}
+	raw, err := parse(body)
+	if err != nil {
+		return err
+	}
+	jobs, faults, err := a.decodeBatch(r, raw)
+	if err != nil {
+		return err
+	}
+	var answers []core.Submitted
+	if len(jobs) > 0 {
+		if answers, err = a.Submitter.SubmitBatch(r.Context(), jobs); err != nil {
+			return err
+		}
+	}
+	for i := range answers {
+		if answers[i].Existing == nil {
+			a.Poke(answers[i].ID)
+		}
+	}
+	writeJSON(w, http.StatusOK, batchAnswer(jobs, answers, faults))
+	return nil
+}
+
+// decodeBatch reads the jobs. faults has one entry per item: nil for those that are in jobs.
+func (a *API) decodeBatch(r *http.Request, raw []byte) (jobs []core.NewJob, faults []*Problem, err error) {
+	var d decoder
+	trace := traceOf(r)
+	d.object(raw, []string{"jobs"}, func(name string, value []byte) {
+		d.array(name, value, a.Limits.Batch, func(field string, value []byte) {
+			j, p := a.decodeJob(field+".", value)
+			if faults = append(faults, p); p == nil {
+				j.Trace = trace
+				jobs = append(jobs, j)
+			}
+		})
+	})
+	if !d.has("jobs") {
+		d.fault("jobs", "is required")
+	} else if len(d.errs) == 0 && len(faults) == 0 {
+		d.fault("jobs", fmt.Sprintf("must have 1 to %d elements", a.Limits.Batch))
+	}
+	if p := d.problem(); p != nil {
+		return nil, nil, p
+	}
+	return jobs, faults, nil
+}
+
+// batchAnswer is {"items": [...]}.
+func batchAnswer(jobs []core.NewJob, answers []core.Submitted, faults []*Problem) []byte {
+	b, next := []byte(`{"items":[`), 0
+	for i, p := range faults {
+		b = comma(b, i)
+		if p != nil {
+			b = append(append(append(b, `{"error":`...), p.encode()...), '}')
+			continue
+		}
+		answer := answers[next]
+		if answer.Existing != nil {
+			b = appendJob(b, answer.Existing, true)
+		} else {
+			job := jobOf(&jobs[next], answer)
+			b = appendJob(b, &job, false)
+		}
+		next++
+	}
+	return append(b, "]}"...)
+}

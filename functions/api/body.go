@@ -1,0 +1,88 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+)
+
+// readBody reads a JSON body of at most limit bytes. The limit holds while reading: what is beyond it is
+// never taken in. Compressed bodies are refused, so there is nothing that could expand.
+func (a *API) readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	if p := checkMedia(r.Header); p != nil {
+		return nil, p
+	}
+	if r.ContentLength > limit {
+		return nil, tooLarge(limit)
+	}
+	body, err := a.readAll(w, r, limit)
+	if err != nil {
+		return nil, err
+	}
+	if len(bytes.TrimSpace(body)) == 0 {
+		return nil, newProblem(http.StatusBadRequest, "the body is empty; it must be a JSON object")
+	}
+	return body, nil
+}
+
+// readOptional reads a body that may be left out; then it is nil.
+func (a *API) readOptional(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
+		return nil, nil
+	}
+	return a.readBody(w, r, a.Limits.Body)
+}
+
+// checkMedia accepts JSON as it is. A missing type is refused too: a page of a stranger can make a browser
+// send such a request here, but not one that says it is JSON.
+func checkMedia(h http.Header) *Problem {
+	media, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if err != nil || media != "application/json" || len(h.Values("Content-Type")) > 1 {
+		return fieldProblem(http.StatusUnsupportedMediaType, "Content-Type", "must be application/json").with("Accept", "application/json")
+	}
+	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
+		return fieldProblem(http.StatusUnsupportedMediaType, "Content-Type", "must have no charset but utf-8")
+	}
+	for _, coding := range h.Values("Content-Encoding") {
+		if coding = strings.TrimSpace(coding); coding != "" && !strings.EqualFold(coding, "identity") {
+			return fieldProblem(http.StatusUnsupportedMediaType, "Content-Encoding", "must be left out: compressed bodies are not accepted").with("Accept-Encoding", "identity")
+		}
+	}
+	return nil
+}
+
+// readAll reads the body within its limit and its time.
+func (a *API) readAll(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	// The deadline is lifted after the body: one that passes during the work would look like a client that left.
+	connection := http.NewResponseController(w)
+	if connection.SetReadDeadline(time.Now().Add(a.Limits.BodyTime)) == nil {
+		defer func() { _ = connection.SetReadDeadline(time.Time{}) }()
+	}
+	var body bytes.Buffer
+	if r.ContentLength > 0 {
+		body.Grow(int(min(r.ContentLength, 64<<10)) + bytes.MinRead) // what is claimed is believed up to here
+	}
+	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
+	var exceeded *http.MaxBytesError
+	switch {
+	case err == nil:
+		return body.Bytes(), nil
+	case errors.As(err, &exceeded):
+		return nil, tooLarge(limit)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, newProblem(http.StatusRequestTimeout, "the body did not arrive in time").with("Connection", "close")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, newProblem(http.StatusBadRequest, "the body ends before its Content-Length")
+	}
+	return nil, newProblem(http.StatusBadRequest, "the body could not be read to its end")
+}
+
+func tooLarge(limit int64) *Problem {
+	return fieldProblem(http.StatusRequestEntityTooLarge, "body", fmt.Sprintf("is too large, at most %d bytes are read", limit)).with("Connection", "close")
+}

@@ -1,0 +1,105 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// Bounds on a page.
+const (
+	maxPage     = 1000
+	defaultPage = 50
+	stepPage    = 100 // jobs read at a time, so that a page of large payloads is never held whole
+)
+
+// get answers GET /v1/jobs/{id}. With wait it answers once the job has ended or the time is over, with the job
+// as it then stands.
+func (a *API) get(w http.ResponseWriter, r *http.Request) error {
+	id, err := pathID(r)
+	if err != nil {
+		return err
+	}
+	p := a.newParams(r, []string{"wait"})
+	wait := p.duration("wait", a.Limits.Wait)
+	if err := p.problem(); err != nil {
+		return err
+	}
+	job, err := a.Jobs.Get(r.Context(), id)
+	for end := time.Now().Add(wait); err == nil && !job.Status.Ended(); {
+		left := time.Until(end)
+		if left <= 0 {
+			break
+		}
+		if err = a.wait.until(r.Context(), id, left); err == nil {
+			job, err = a.Jobs.Get(r.Context(), id)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, appendJob(nil, &job, false))
+	return nil
+}
+
+// list answers GET /v1/jobs.
+func (a *API) list(w http.ResponseWriter, r *http.Request) error {
+	p := a.newParams(r, []string{"type", "tenant", "priority", "tag", "run_after", "run_before", "limit", "cursor"}, "status")
+	q := core.ListQuery{
+		Type: p.text("type", core.MaxTypeBytes), Tenant: p.tenant(), Tag: p.text("tag", core.MaxTagBytes),
+		RunAfter: p.instant("run_after"), RunBefore: p.instant("run_before"),
+	}
+	for _, word := range p.values["status"] {
+		status, err := core.ParseStatus(word)
+		if err != nil {
+			p.errs.Add("status", "must be scheduled, queued, running, done, failed or cancelled")
+			break
+		}
+		q.Statuses = append(q.Statuses, status)
+	}
+	if word := p.values.Get("priority"); word != "" {
+		var err error
+		if q.Priority, err = core.ParsePriority(word); err != nil {
+			p.errs.Add("priority", "must be critical, default or bulk")
+		}
+	}
+	return a.page(w, r, p, "jobs", q)
+}
+
+// page answers one page of a list. It is full, or ends where its jobs come to Limits.PageBytes; next_cursor is
+// "" once nothing more can follow.
+func (a *API) page(w http.ResponseWriter, r *http.Request, p *params, call string, q core.ListQuery) error {
+	filter := p.filter(call)
+	limit := p.whole("limit", 1, maxPage, defaultPage)
+	q.Before = p.cursor(filter)
+	if err := p.problem(); err != nil {
+		return err
+	}
+	b, n, more := []byte(`{"items":[`), 0, true
+	for more && n < limit && len(b) < a.Limits.PageBytes {
+		q.Limit = min(limit-n, stepPage)
+		jobs, err := a.Jobs.List(r.Context(), q)
+		if err != nil {
+			return err
+		}
+		more = len(jobs) == q.Limit
+		for i := range jobs {
+			b = appendJob(comma(b, n), &jobs[i], false)
+			q.Before = jobs[i].ID
+			n++
+			if len(b) >= a.Limits.PageBytes {
+				more = more || i+1 < len(jobs)
+				break
+			}
+		}
+	}
+	next := ""
+	if more {
+		next = encodeCursor(filter, q.Before)
+	}
+	b = append(b, `],"next_cursor":`...)
+	writeJSON(w, http.StatusOK, append(strconv.AppendQuote(b, next), '}'))
+	return nil
+}

@@ -1,0 +1,121 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// The metrics. Counters count since the store's first job, so that they are right from any process and across
+// restarts.
+var (
+	lagMetric      = metric("schedule_lag_seconds", "From run_at to the moment the handler is entered.", "priority")
+	depthMetric    = metric("jobs", "Live jobs, counted up to 100000.", "priority", "status")
+	dueMetric      = metric("due_jobs", "Scheduled jobs whose run_at has come, counted up to 100000.", "priority")
+	oldestMetric   = metric("oldest_due_seconds", "How long the oldest due job has been due.", "priority")
+	startsMetric   = metric("starts_total", "Attempts started.", "type")
+	finishesMetric = metric("finishes_total", "Jobs that have ended, by how.", "type", "status")
+	failuresMetric = metric("failures_total", "Attempts that ended in an error, retried or not.", "type")
+	retriesMetric  = metric("retries_total", "Attempts that are followed by another one.", "type")
+	lostMetric     = metric("lost_leases_total", "Attempts whose lease ran out.", "type")
+	snoozesMetric  = metric("snoozes_total", "Attempts that asked for a later run.", "type")
+	deadMetric     = metric("dead_letters", "Dead letters, counted up to 100000.")
+	stuckMetric    = metric("stuck_jobs", "Running jobs whose lease has passed.")
+	unhandled      = metric("unhandled_jobs", "Due jobs of types that no worker handles, counted up to 100000.")
+	snapshotMetric = metric("oldest_snapshot_seconds", "Age of the oldest open snapshot in the database.")
+	overflowMetric = metric("history_overflow_jobs", "Finished jobs kept outside the partitions of their days.")
+)
+
+func metric(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("belfry_"+name, help, labels, nil)
+}
+
+// snapshot makes one reading of the store a collector.
+type snapshot struct{ core.Stats }
+
+// Describe names nothing: which series there are depends on the types there are.
+func (snapshot) Describe(chan<- *prometheus.Desc) {}
+
+// Collect sends the series.
+func (s snapshot) Collect(out chan<- prometheus.Metric) {
+	send := func(kind prometheus.ValueType, desc *prometheus.Desc, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(desc, kind, value, labels...)
+	}
+	for _, p := range core.Priorities {
+		q := queueOf(s.Queues, p)
+		send(prometheus.GaugeValue, depthMetric, float64(q.Scheduled), p.String(), core.Scheduled.String())
+		send(prometheus.GaugeValue, depthMetric, float64(q.Queued), p.String(), core.Queued.String())
+		send(prometheus.GaugeValue, depthMetric, float64(q.Running), p.String(), core.Running.String())
+		send(prometheus.GaugeValue, dueMetric, float64(q.Due), p.String())
+		send(prometheus.GaugeValue, oldestMetric, max(q.OldestDue, 0).Seconds(), p.String())
+		out <- s.lag(p)
+	}
+	for _, t := range typesOf(s.Totals) {
+		name := t.Type
+		send(prometheus.CounterValue, startsMetric, float64(t.Starts), name)
+		send(prometheus.CounterValue, finishesMetric, float64(t.Done), name, core.Done.String())
+		send(prometheus.CounterValue, finishesMetric, float64(t.Failed), name, core.Failed.String())
+		send(prometheus.CounterValue, finishesMetric, float64(t.Cancelled), name, core.Cancelled.String())
+		send(prometheus.CounterValue, failuresMetric, float64(t.Failed+t.Retried), name)
+		send(prometheus.CounterValue, retriesMetric, float64(t.Retried), name)
+		send(prometheus.CounterValue, lostMetric, float64(t.Lost), name)
+		send(prometheus.CounterValue, snoozesMetric, float64(t.Snoozed), name)
+	}
+	send(prometheus.GaugeValue, deadMetric, float64(s.DeadLetters))
+	send(prometheus.GaugeValue, stuckMetric, float64(s.Stuck))
+	send(prometheus.GaugeValue, unhandled, float64(s.Unhandled))
+	send(prometheus.GaugeValue, snapshotMetric, s.OldestSnapshot.Seconds())
+	send(prometheus.GaugeValue, overflowMetric, float64(s.HistoryOverflow))
+}
+
+// lag is one priority's histogram; Prometheus wants its buckets cumulative.
+func (s snapshot) lag(p core.Priority) prometheus.Metric {
+	hist := lagsOf(s.Totals)[p]
+	buckets, count := make(map[float64]uint64, len(core.LagBounds)), uint64(0)
+	for i, n := range hist {
+		count += uint64(max(n, 0))
+		if i < len(core.LagBounds) {
+			buckets[core.LagBounds[i].Seconds()] = count
+		}
+	}
+	sum := 0.0
+	for _, r := range s.Totals {
+		if r.Priority == p {
+			sum += r.LagSum.Seconds()
+		}
+	}
+	return prometheus.MustNewConstHistogram(lagMetric, count, sum, buckets, p.String())
+}
+
+// metrics answers GET /metrics. Where the store does not answer the scrape fails whole, so that nobody takes
+// old numbers for new ones.
+func (a *API) metrics(w http.ResponseWriter, r *http.Request) error {
+	stats, err := a.recent.get(r.Context())
+	if err != nil {
+		return err
+	}
+	registry := prometheus.NewRegistry()
+	if err := registry.Register(snapshot{stats}); err != nil {
+		return err
+	}
+	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(w, r)
+	return nil
+}
+
+// healthz answers GET /healthz: the process runs and answers.
+func (a *API) healthz(w http.ResponseWriter, _ *http.Request) error {
+	writeJSON(w, http.StatusOK, []byte(`{"status":"ok"}`))
+	return nil
+}
+
+// readyz answers GET /readyz: the store can accept jobs.
+func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
+	if err := a.Stats.Ping(r.Context()); err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, []byte(`{"status":"ok"}`))
+	return nil
+}

@@ -1,0 +1,160 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// params reads a request's query and collects all that is wrong with it.
+type params struct {
+	values url.Values
+	now    time.Time
+	errs   core.FieldErrors
+}
+
+// newParams reads the query. Names that are not among known are faults, and so are values that stand twice
+// under a name that is not among many.
+func (a *API) newParams(r *http.Request, known []string, many ...string) *params {
+	p := &params{now: a.Now()}
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		p.errs.Add("query", "is not a well-formed query")
+	}
+	p.values = values
+	for _, name := range sortedNames(values) {
+		switch {
+		case !slices.Contains(known, name) && !slices.Contains(many, name):
+			p.errs.Add(shown(name), "is no parameter here; the parameters are %s", list(append(slices.Clone(known), many...)))
+		case len(values[name]) > 1 && !slices.Contains(many, name):
+			p.errs.Add(name, "stands twice")
+		}
+		if len(p.errs) == maxFaults {
+			break
+		}
+	}
+	return p
+}
+
+func sortedNames(values url.Values) []string {
+	names := make([]string, 0, len(values))
+	for name := range values {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// problem is what was found, or nil.
+func (p *params) problem() error {
+	if len(p.errs) == 0 {
+		return nil
+	}
+	return fieldsProblem(http.StatusUnprocessableEntity, p.errs)
+}
+
+// text reads a name to filter by. Absent and empty are the same, but for tenant.
+func (p *params) text(name string, limit int) string {
+	value := p.values.Get(name)
+	core.CheckText(&p.errs, name, value, limit)
+	return value
+}
+
+// tenant reads the tenant: nil means any, "" the jobs without one.
+func (p *params) tenant() *string {
+	if !p.values.Has("tenant") {
+		return nil
+	}
+	value := p.text("tenant", core.MaxTenantBytes)
+	return &value
+}
+
+// whole reads a whole number within bounds.
+func (p *params) whole(name string, low, high, absent int) int {
+	if !p.values.Has(name) {
+		return absent
+	}
+	n, err := strconv.Atoi(p.values.Get(name))
+	if err != nil || n < low || n > high {
+		p.errs.Add(name, "must be a whole number from %d to %d", low, high)
+	}
+	return n
+}
+
+// instant reads an RFC 3339 time.
+func (p *params) instant(name string) time.Time {
+	if !p.values.Has(name) {
+		return time.Time{}
+	}
+	t, fault := parseInstant(name, p.values.Get(name), p.now)
+	if fault != nil {
+		p.errs = append(p.errs, fault)
+	}
+	return t
+}
+
+// duration reads a Go duration from 0 to limit.
+func (p *params) duration(name string, limit time.Duration) time.Duration {
+	if !p.values.Has(name) {
+		return 0
+	}
+	text := p.values.Get(name)
+	d, err := time.ParseDuration(text)
+	if err != nil || text == "0" || d < 0 || d > limit {
+		p.errs.Add(name, `must be a duration with its unit, such as "30s", from 0s to %s`, limit)
+	}
+	return d
+}
+
+// flag reads true or false.
+func (p *params) flag(name string) bool {
+	switch value := p.values.Get(name); value {
+	case "true":
+		return true
+	case "false", "":
+	default:
+		p.errs.Add(name, "must be true or false")
+	}
+	return false
+}
+
+// ids reads the ids under a name that may stand more than once.
+func (p *params) ids(name string, limit int) []int64 {
+	values := p.values[name]
+	if len(values) > limit {
+		p.errs.Add(name, "must stand at most %d times", limit)
+		return nil
+	}
+	var ids []int64
+	for i, value := range values {
+		id, ok := parseID(value)
+		if !ok {
+			p.errs.Add(fmt.Sprintf("%s[%d]", name, i), idRule)
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// idRule is the rule of parseID as a sentence.
+const idRule = "must be a job's id: a whole number from 1 to 9223372036854775807, without sign or leading zeros"
+
+// parseID reads an id in the one form it is written in.
+func parseID(text string) (int64, bool) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	return id, err == nil && id > 0 && text == strconv.FormatInt(id, 10)
+}
+
+// pathID reads the id in the path.
+func pathID(r *http.Request) (int64, error) {
+	id, ok := parseID(r.PathValue("id"))
+	if !ok {
+		return 0, fieldProblem(http.StatusUnprocessableEntity, "id", idRule)
+	}
+	return id, nil
+}

@@ -1,0 +1,83 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+)
+
+// methods are those a path is asked about for Allow.
+var methods = [...]string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, http.MethodTrace, http.MethodConnect}
+
+// route is one operation and what answers it. An error becomes the answer's problem document.
+type route struct {
+	op     *huma.Operation
+	handle func(w http.ResponseWriter, r *http.Request) error
+	extra  time.Duration // beyond Limits.Time: for a body to arrive, or to wait
+}
+
+// router registers all operations, in the OpenAPI document and at their paths.
+func (a *API) router() (http.Handler, error) {
+	mux := http.NewServeMux()
+	doc := humago.New(mux, a.document())
+	var shown []*huma.Operation
+	for _, group := range [][]route{a.jobRoutes(doc), a.deadRoutes(doc), a.statsRoutes(doc)} {
+		for _, route := range group {
+			shown = append(shown, route.op)
+			doc.OpenAPI().AddOperation(route.op)
+			doc.Adapter().Handle(route.op, a.run(route))
+		}
+	}
+	pages, err := docPages(doc.OpenAPI(), shown)
+	if err != nil {
+		return nil, err
+	}
+	for _, page := range pages {
+		doc.Adapter().Handle(page.op, a.run(page))
+	}
+	return notFound(mux), nil
+}
+
+// run answers an operation's requests.
+func (a *API) run(route route) func(huma.Context) {
+	return func(ctx huma.Context) {
+		r, w := humago.Unwrap(ctx)
+		watched, ok := w.(*answer)
+		if !ok {
+			watched = &answer{ResponseWriter: w}
+		}
+		watched.route = route.op.Path
+		limited, cancel := context.WithTimeout(r.Context(), a.Limits.Time+route.extra)
+		defer cancel()
+		if err := route.handle(watched, r.WithContext(limited)); err != nil {
+			watched.fail(err)
+		}
+	}
+}
+
+// notFound answers what no operation matches: 404, or 405 with the methods the path knows. The mux itself
+// would answer in plain text, and redirect paths that are not clean.
+func notFound(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern != "" && !strings.Contains(r.URL.Path, "//") && !strings.Contains(r.URL.Path, "/.") {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		var allow []string
+		for _, method := range methods {
+			probe := &http.Request{Method: method, URL: r.URL, Host: r.Host}
+			if _, pattern := mux.Handler(probe); strings.HasPrefix(pattern, method) || pattern != "" && method == http.MethodHead {
+				allow = append(allow, method)
+			}
+		}
+		p := newProblem(http.StatusNotFound, "there is nothing at this path; /docs lists what there is")
+		if len(allow) > 0 {
+			p = newProblem(http.StatusMethodNotAllowed, "this path knows "+strings.Join(allow, ", ")+" only").with("Allow", strings.Join(allow, ", "))
+		}
+		p.write(w)
+	})
+}

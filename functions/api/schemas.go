@@ -1,0 +1,122 @@
+package api
+
+// The types here exist for the OpenAPI document: their tags are the schemas of what decode*.go reads and
+// jobdoc.go writes. Tests hold every answer against them.
+
+// durationPattern is what a duration looks like.
+const durationPattern = `^([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))*$`
+
+// newJobDoc is a job as submitted.
+type newJobDoc struct {
+	Type        string     `json:"type" minLength:"1" maxLength:"200" pattern:"^[A-Za-z][A-Za-z0-9_:-]*([./][A-Za-z0-9_:-]+)*$" doc:"Names the handler." example:"mail.send"`
+	Payload     any        `json:"payload,omitempty" doc:"Any JSON of up to 1 MiB and 100 levels, kept byte for byte. Left out, it is {}."`
+	RunAt       string     `json:"run_at,omitempty" format:"date-time" doc:"When it may start: from 10 years ago to 100 years ahead, kept to the microsecond. Neither run_at nor delay means now."`
+	Delay       string     `json:"delay,omitempty" doc:"Instead of run_at: a duration from now, by the store's clock." example:"1h30m"`
+	Priority    string     `json:"priority,omitempty" enum:"critical,default,bulk" default:"default"`
+	Tenant      string     `json:"tenant,omitempty" maxLength:"255" doc:"For whom; empty means for nobody in particular."`
+	DedupeKey   string     `json:"dedupe_key,omitempty" minLength:"1" maxLength:"512" doc:"While a live job of the same tenant has this key, submitting again answers with that job. Nothing else makes two jobs the same, whatever their payloads."`
+	MaxAttempts int        `json:"max_attempts,omitempty" minimum:"1" maximum:"100" default:"5"`
+	Timeout     string     `json:"timeout,omitempty" doc:"Of one attempt: a duration from 1s to 24h." example:"90s"`
+	ExpiresAt   string     `json:"expires_at,omitempty" format:"date-time" doc:"Not started after this: it is cancelled instead. After run_at."`
+	Backoff     []string   `json:"backoff,omitempty" nullable:"false" minItems:"1" maxItems:"20" doc:"Waits between attempts, the last one repeating: durations of up to 720h." example:"[\"30s\",\"2m\"]"`
+	Target      *targetDoc `json:"target,omitempty" doc:"Not supported yet by this version: refused unless the server allows it."`
+	Tags        []string   `json:"tags,omitempty" nullable:"false" maxItems:"20" doc:"Up to 64 bytes each."`
+}
+
+// targetDoc is where a job without a handler is delivered.
+type targetDoc struct {
+	URL     string            `json:"url" format:"uri"`
+	Headers map[string]string `json:"headers,omitempty"`
+}
+
+// jobDoc is a job as it stands.
+type jobDoc struct {
+	ID          string            `json:"id" pattern:"^[1-9][0-9]{0,18}$" example:"17"`
+	Type        string            `json:"type"`
+	Payload     any               `json:"payload" doc:"The bytes that were submitted."`
+	Priority    string            `json:"priority" enum:"critical,default,bulk"`
+	Tenant      string            `json:"tenant,omitempty"`
+	RunAt       string            `json:"run_at" format:"date-time" doc:"When it may start; after an error, when it is tried again."`
+	Status      string            `json:"status" enum:"scheduled,queued,running,done,failed,cancelled"`
+	CancelWant  bool              `json:"cancel_wanted" doc:"It runs, and its worker is told to stop."`
+	Attempts    int               `json:"attempts" doc:"Attempts charged so far."`
+	MaxAttempts int               `json:"max_attempts"`
+	Errors      []attemptErrorDoc `json:"errors" nullable:"false" doc:"The last 20 attempts that were no success, oldest first."`
+	Result      any               `json:"result,omitempty" doc:"What its handler answered."`
+	DedupeKey   string            `json:"dedupe_key,omitempty"`
+	Timeout     string            `json:"timeout,omitempty" example:"1m30s"`
+	ExpiresAt   string            `json:"expires_at,omitempty" format:"date-time"`
+	Backoff     []string          `json:"backoff,omitempty" nullable:"false"`
+	Target      *targetDoc        `json:"target,omitempty"`
+	Tags        []string          `json:"tags" nullable:"false"`
+	WorkerID    string            `json:"worker_id,omitempty" doc:"Who ran it last."`
+	LeaseUntil  string            `json:"lease_until,omitempty" format:"date-time" doc:"While it runs: the end of its worker's lease."`
+	CreatedAt   string            `json:"created_at" format:"date-time"`
+	StartedAt   string            `json:"started_at,omitempty" format:"date-time" doc:"Start of the last attempt."`
+	FinishedAt  string            `json:"finished_at,omitempty" format:"date-time"`
+	Duplicate   bool              `json:"duplicate,omitempty" doc:"In answers to a submit: the dedupe key was taken, and this is the job that has it."`
+}
+
+// attemptErrorDoc is one attempt that was no success.
+type attemptErrorDoc struct {
+	Attempt int    `json:"attempt"`
+	At      string `json:"at" format:"date-time"`
+	Error   string `json:"error" doc:"At most 2 KiB."`
+	Kind    string `json:"kind,omitempty" doc:"error, timeout, panic, lost, permanent or snooze."`
+}
+
+// batchDoc is several jobs at once.
+type batchDoc struct {
+	Jobs []newJobDoc `json:"jobs" nullable:"false" minItems:"1" maxItems:"10000"`
+}
+
+// batchErrorDoc stands in a batch's answer for a job that was refused.
+type batchErrorDoc struct {
+	Error Problem `json:"error"`
+}
+
+// pageDoc is one page of jobs.
+type pageDoc struct {
+	Items      []jobDoc `json:"items" nullable:"false"`
+	NextCursor string   `json:"next_cursor" doc:"Pass it as cursor for the next page; empty on the last one."`
+}
+
+// whenDoc is a new run_at: one of the two.
+type whenDoc struct {
+	RunAt string `json:"run_at,omitempty" format:"date-time"`
+	Delay string `json:"delay,omitempty" doc:"A duration from now, by the store's clock." example:"10m"`
+}
+
+// emptyDoc is a body that says nothing.
+type emptyDoc struct{}
+
+// redriveDoc selects dead letters. One field beside limit is required.
+type redriveDoc struct {
+	Type   string   `json:"type,omitempty" minLength:"1" maxLength:"200"`
+	Tenant string   `json:"tenant,omitempty" maxLength:"255"`
+	IDs    []string `json:"ids,omitempty" nullable:"false" minItems:"1" maxItems:"1000"`
+	Limit  int      `json:"limit,omitempty" minimum:"1" maximum:"10000" default:"1000" doc:"The oldest come first; call again for more."`
+	All    bool     `json:"all,omitempty" doc:"Required to be true where nothing else says which are meant."`
+}
+
+// redrivenDoc says what became of them.
+type redrivenDoc struct {
+	Redriven  int           `json:"redriven" doc:"Dead letters that are jobs again."`
+	Conflicts []conflictDoc `json:"conflicts" nullable:"false" doc:"Those that were left, and why."`
+}
+
+type conflictDoc struct {
+	ID     string `json:"id"`
+	Reason string `json:"reason"`
+	JobID  string `json:"job_id,omitempty" doc:"The live job that holds the dedupe key."`
+}
+
+// discardedDoc says how many are gone.
+type discardedDoc struct {
+	Discarded int `json:"discarded"`
+}
+
+// healthDoc says that all is well; what is not well is a problem.
+type healthDoc struct {
+	Status string `json:"status" enum:"ok"`
+}

@@ -1,0 +1,128 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"runtime/debug"
+	"time"
+)
+
+// answer watches what is written, for the log line and for panics after the first byte.
+type answer struct {
+	http.ResponseWriter
+	status int // 0 until the header is written
+	bytes  int64
+	route  string // pattern of the operation: never the path itself
+	cause  error  // the error behind the answer
+}
+
+func (w *answer) WriteHeader(status int) {
+	if w.status == 0 && status >= 200 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *answer) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(p)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *answer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// fail answers with the problem of err.
+func (w *answer) fail(err error) {
+	w.cause = err
+	problemOf(err).write(w)
+}
+
+// around is what every request passes before its operation and after it.
+func (a *API) around(next http.Handler) http.Handler {
+	origin := http.NewCrossOriginProtection()
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		w := &answer{ResponseWriter: rw, route: "none"}
+		defer a.log(w, r, start)
+		defer a.recover(w)
+		secure(w.Header())
+		if origin.Check(r) != nil {
+			w.fail(newProblem(http.StatusForbidden, "requests from pages of another origin are refused"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// secure sets the headers every answer carries. The pages of /docs loosen the policy for themselves.
+func secure(h http.Header) {
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+}
+
+// recover turns a panic into a 500. Once bytes are out nothing is left but to break the connection, so that
+// the client sees no whole answer.
+func (a *API) recover(w *answer) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	if v == http.ErrAbortHandler {
+		panic(v)
+	}
+	// What was thrown may hold a payload: only a fault the runtime found is named, else its type.
+	text := fmt.Sprintf("%T", v)
+	if e, ok := v.(runtime.Error); ok {
+		text = e.Error()
+	}
+	a.Logger.Error("api: panic", "route", w.route, "panic", text, "stack", string(debug.Stack()))
+	if w.status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	w.fail(newProblem(http.StatusInternalServerError, "a fault inside; the log has more"))
+}
+
+// log writes one line per request: which operation, how it ended, how long it took. Never a path, a query, a
+// header or a body.
+func (a *API) log(w *answer, r *http.Request, start time.Time) {
+	level := slog.LevelInfo
+	switch {
+	case w.status >= 500:
+		level = slog.LevelError
+	case w.status < 400 && quiet[w.route]:
+		level = slog.LevelDebug
+	}
+	if !a.Logger.Enabled(r.Context(), level) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("method", methodOf(r)), slog.String("route", w.route), slog.Int("status", w.status),
+		slog.Duration("duration", time.Since(start)), slog.Int64("bytes", w.bytes),
+	}
+	if p := (*Problem)(nil); w.status >= 500 && w.cause != nil && !errors.As(w.cause, &p) {
+		attrs = append(attrs, slog.String("error", redact(w.cause.Error())))
+	}
+	a.Logger.LogAttrs(r.Context(), level, "api: request", attrs...)
+}
+
+// quiet are the routes that machines ask every few seconds.
+var quiet = map[string]bool{"/healthz": true, "/readyz": true, "/metrics": true}
+
+// methodOf is the method if it is a known one: a stranger's method may hold anything.
+func methodOf(r *http.Request) string {
+	for _, m := range methods {
+		if r.Method == m {
+			return m
+		}
+	}
+	return "other"
+}

@@ -1,0 +1,165 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// statsWindow is the period the rates and lags of /v1/stats are about.
+const statsWindow = 5 * time.Minute
+
+// statsAge is how old numbers may be: however many ask, the store counts once a second.
+const statsAge = time.Second
+
+// recentStats is the store's numbers, at most statsAge old. Callers that come while they are being read wait
+// for that one answer.
+type recentStats struct {
+	store core.StatsStore
+	turn  sync.Mutex
+	stats core.Stats
+	read  time.Time
+}
+
+func (s *recentStats) get(ctx context.Context) (core.Stats, error) {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	if !s.read.IsZero() && time.Since(s.read) < statsAge {
+		return s.stats, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return core.Stats{}, err
+	}
+	stats, err := s.store.Stats(ctx, statsWindow)
+	if err != nil {
+		return core.Stats{}, err
+	}
+	s.stats, s.read = stats, time.Now()
+	return stats, nil
+}
+
+// Stats is the document of GET /v1/stats.
+type Stats struct {
+	Now             string       `json:"now" format:"date-time" doc:"The store's clock."`
+	Window          string       `json:"window" doc:"The period that lags and counts by type are about." example:"5m0s"`
+	Queues          []QueueStats `json:"queues" doc:"One per priority, most urgent first."`
+	Types           []TypeStats  `json:"types" doc:"What happened in the window, by type."`
+	DeadLetters     int          `json:"dead_letters"`
+	Stuck           int          `json:"stuck" doc:"Running jobs whose lease has passed."`
+	Unhandled       int          `json:"unhandled" doc:"Due jobs of types that no worker handles."`
+	Capped          bool         `json:"capped,omitempty" doc:"Counting stopped at 100,000 for dead_letters or unhandled: there are that many or more."`
+	OldestSnapshot  string       `json:"oldest_snapshot,omitempty" doc:"Age of the oldest open snapshot in the database: a long one slows everything down."`
+	HistoryOverflow int          `json:"history_overflow" doc:"Finished jobs kept outside the partitions of their days."`
+}
+
+// QueueStats is one priority in numbers.
+type QueueStats struct {
+	Priority  string `json:"priority" enum:"critical,default,bulk"`
+	Scheduled int    `json:"scheduled"`
+	Due       int    `json:"due" doc:"Scheduled jobs whose run_at has come."`
+	Queued    int    `json:"queued"`
+	Running   int    `json:"running"`
+	Capped    bool   `json:"capped,omitempty" doc:"Counting stopped at 100,000: there are that many or more."`
+	OldestDue string `json:"oldest_due" doc:"How long the oldest due job has been due." example:"1.5s"`
+	LagP50    string `json:"lag_p50" doc:"Median schedule lag of the jobs started in the window." example:"3ms"`
+	LagP99    string `json:"lag_p99" example:"40ms"`
+}
+
+// TypeStats is what happened to the jobs of one type.
+type TypeStats struct {
+	Type      string `json:"type"`
+	Starts    int64  `json:"starts"`
+	Done      int64  `json:"done"`
+	Failed    int64  `json:"failed"`
+	Retried   int64  `json:"retried"`
+	Cancelled int64  `json:"cancelled"`
+	Lost      int64  `json:"lost" doc:"Attempts whose lease ran out."`
+	Snoozed   int64  `json:"snoozed"`
+}
+
+// showStats answers GET /v1/stats.
+func (a *API) showStats(w http.ResponseWriter, r *http.Request) error {
+	if err := a.newParams(r, nil).problem(); err != nil {
+		return err
+	}
+	s, err := a.recent.get(r.Context())
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(statsOf(s))
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, body)
+	return nil
+}
+
+func statsOf(s core.Stats) Stats {
+	doc := Stats{
+		Now: s.Now.UTC().Format(timeFormat), Window: statsWindow.String(), Queues: []QueueStats{}, Types: typesOf(s.Rollups),
+		DeadLetters: s.DeadLetters, Stuck: s.Stuck, Unhandled: s.Unhandled,
+		Capped: s.DeadLetters >= core.CountCap || s.Unhandled >= core.CountCap, HistoryOverflow: s.HistoryOverflow,
+	}
+	if s.OldestSnapshot > 0 {
+		doc.OldestSnapshot = s.OldestSnapshot.String()
+	}
+	lags := lagsOf(s.Rollups)
+	for _, p := range core.Priorities {
+		q := queueOf(s.Queues, p)
+		lag := lags[p]
+		doc.Queues = append(doc.Queues, QueueStats{
+			Priority: p.String(), Scheduled: q.Scheduled, Due: q.Due, Queued: q.Queued, Running: q.Running,
+			Capped:    max(q.Scheduled, q.Due, q.Queued, q.Running) >= core.CountCap,
+			OldestDue: max(q.OldestDue, 0).String(), LagP50: core.LagQuantile(lag, 0.50).String(), LagP99: core.LagQuantile(lag, 0.99).String(),
+		})
+	}
+	return doc
+}
+
+// queueOf is one priority's numbers; a priority the store says nothing of is empty.
+func queueOf(queues []core.QueueStats, p core.Priority) core.QueueStats {
+	for _, q := range queues {
+		if q.Priority == p {
+			return q
+		}
+	}
+	return core.QueueStats{Priority: p}
+}
+
+// lagsOf adds the histograms of each priority up.
+func lagsOf(rollups []core.Rollup) map[core.Priority][core.LagBuckets]int64 {
+	lags := map[core.Priority][core.LagBuckets]int64{}
+	for _, r := range rollups {
+		sum := lags[r.Priority]
+		for i, n := range r.Lag {
+			sum[i] += n
+		}
+		lags[r.Priority] = sum
+	}
+	return lags
+}
+
+// typesOf adds the priorities of each type up, in the order of names.
+func typesOf(rollups []core.Rollup) []TypeStats {
+	sums := map[string]TypeStats{}
+	for _, r := range rollups {
+		name := strings.ToValidUTF8(r.Type, "\uFFFD")
+		t := sums[name]
+		sums[name] = TypeStats{
+			Type: name, Starts: t.Starts + r.Starts, Done: t.Done + r.Done, Failed: t.Failed + r.Failed, Retried: t.Retried + r.Retried,
+			Cancelled: t.Cancelled + r.Cancelled, Lost: t.Lost + r.Lost, Snoozed: t.Snoozed + r.Snoozed,
+		}
+	}
+	types := make([]TypeStats, 0, len(sums))
+	for _, name := range slices.Sorted(maps.Keys(sums)) {
+		types = append(types, sums[name])
+	}
+	return types
+}

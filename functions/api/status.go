@@ -1,0 +1,77 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// statuses is the one table from error to status. The first that matches counts.
+var statuses = []struct {
+	is     error
+	status int
+	detail string
+	retry  int // seconds in Retry-After; 0 means none
+}{
+	{core.ErrNotFound, http.StatusNotFound, "there is no job with this id", 0},
+	{core.ErrConflict, http.StatusConflict, "the job's state does not allow it", 0},
+	{core.ErrBusy, http.StatusServiceUnavailable, "another transaction holds what is needed; try again", 1},
+	{core.ErrUnavailable, http.StatusServiceUnavailable, "the store cannot be reached; try again", 5},
+	{core.ErrReadOnly, http.StatusServiceUnavailable, "the store is read-only for now; try again", 10},
+	{core.ErrSchema, http.StatusServiceUnavailable, "the store's schema version does not fit this program", 0},
+	{core.ErrLocked, http.StatusServiceUnavailable, "another process has the database file open", 0},
+	{core.ErrCorrupt, http.StatusServiceUnavailable, "the database file is damaged", 0},
+	{core.ErrStopping, http.StatusServiceUnavailable, "this process is stopping; try again", 1},
+	{core.ErrClosed, http.StatusServiceUnavailable, "this process is stopping; try again", 1},
+	{context.DeadlineExceeded, http.StatusServiceUnavailable, "no answer in time: it may or may not have happened", 5},
+	{context.Canceled, statusGone, "the client is gone", 0},
+}
+
+// statusGone is what the log says where the client left before its answer.
+const statusGone = 499
+
+// problemOf makes the answer of an error. What is not in the table is a fault of ours: 500, and only the log
+// says more.
+func problemOf(err error) *Problem {
+	var p *Problem
+	var fields core.FieldErrors
+	var field *core.FieldError
+	var conflict *core.ConflictError
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.As(err, &fields) && len(fields) > 0:
+		return fieldsProblem(http.StatusUnprocessableEntity, fields)
+	case errors.As(err, &field):
+		return fieldProblem(http.StatusUnprocessableEntity, field.Field, field.Rule)
+	case errors.As(err, &conflict):
+		return conflictProblem(conflict)
+	}
+	for _, row := range statuses {
+		if errors.Is(err, row.is) {
+			p := newProblem(row.status, row.detail)
+			if row.retry > 0 {
+				p.with("Retry-After", strconv.Itoa(row.retry))
+			}
+			return p
+		}
+	}
+	return newProblem(http.StatusInternalServerError, "a fault inside; the log has more")
+}
+
+// conflictProblem says which status, or which other job, stands in the way.
+func conflictProblem(e *core.ConflictError) *Problem {
+	p := newProblem(http.StatusConflict, e.Error())
+	p.Reason, p.JobID = conflictReason(e)
+	return p
+}
+
+func conflictReason(e *core.ConflictError) (reason, jobID string) {
+	if e.Other != 0 {
+		return "another live job holds the dedupe key", strconv.FormatInt(e.Other, 10)
+	}
+	return "the job is " + e.Job.Status.String(), ""
+}
