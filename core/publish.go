@@ -83,21 +83,25 @@ func (p *publisher) send(l *line, group []Message) {
 		<-l.slots
 	case <-p.life.Done():
 	}
-	var failed []Ref
-	var cause error
-	for i, m := range group {
+	failed, cause := unpublished(group, errs)
+	l.settle(len(group), failed)
+	if len(failed) > 0 {
+		p.onFailed(len(failed), fmt.Errorf("publish %s: %w", group[0].Priority, cause))
+	}
+}
+
+// unpublished lists the messages that are not known to be published, by the answers of Send, and one cause.
+func unpublished(messages []Message, errs []error) (refs []Ref, cause error) {
+	for i, m := range messages {
 		err := errNoAnswer
 		if i < len(errs) {
 			err = errs[i]
 		}
 		if err != nil {
-			failed, cause = append(failed, Ref{m.ID, m.Token}), err
+			refs, cause = append(refs, Ref{m.ID, m.Token}), err
 		}
 	}
-	l.settle(len(group), failed)
-	if len(failed) > 0 {
-		p.onFailed(len(failed), fmt.Errorf("publish %s: %w", group[0].Priority, cause))
-	}
+	return refs, cause
 }
 
 // settle records the answer for one group of n.

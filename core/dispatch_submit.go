@@ -1,0 +1,132 @@
+package core
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"time"
+)
+
+// SubmitDispatchStore is what dispatch at submit asks of a store.
+type SubmitDispatchStore interface {
+	SubmitStore
+	Undispatch(ctx context.Context, refs []Ref) error
+}
+
+// SubmitDispatcher is a SubmitStore that does not make jobs due at once wait for the tick: where the scheduler
+// has credit to give, it has them written as queued and publishes them itself, after the commit. The tick is
+// the net: what is not known to be published, or whose publisher died, it publishes again under the same token.
+// It never makes a submit fail or a job late. Safe for concurrent use.
+type SubmitDispatcher struct {
+	store SubmitDispatchStore
+	opts  SubmitDispatchOptions
+	rest  atomic.Int64 // no dispatch before this instant, in Unix nanoseconds: the queue was in trouble
+}
+
+// SubmitDispatchOptions are the settings of a SubmitDispatcher.
+type SubmitDispatchOptions struct {
+	Topics     map[Priority]Topic
+	TakeCredit func(p Priority, n int) int // of n jobs, how many may be dispatched; see Ticker.TakeCredit
+	Lease      time.Duration               // dispatch lease of these rows. Zero means 5 s
+	Timeout    time.Duration               // of publishing, which the submitter waits for. Zero means 2 s
+	Rest       time.Duration               // without dispatch at submit after a failed Send. Zero means 5 s
+	OnDispatch func(dispatched []Job)      // sees jobs between their commit and their publishing. Nil means nobody looks
+}
+
+// NewSubmitDispatcher makes a SubmitDispatcher over store.
+func NewSubmitDispatcher(store SubmitDispatchStore, opts SubmitDispatchOptions) (*SubmitDispatcher, error) {
+	if opts.TakeCredit == nil {
+		return nil, errors.New("dispatch at submit: a source of credit is required")
+	}
+	for _, p := range Priorities {
+		if opts.Topics[p] == nil {
+			return nil, errors.New("dispatch at submit: no topic for priority " + p.String())
+		}
+	}
+	opts.Lease = cmp.Or(opts.Lease, 5*time.Second)
+	opts.Timeout = cmp.Or(opts.Timeout, 2*time.Second)
+	opts.Rest = cmp.Or(opts.Rest, 5*time.Second)
+	return &SubmitDispatcher{store: store, opts: opts}, nil
+}
+
+// Submit writes jobs, as the store does, and publishes those that were written as queued before it returns.
+func (d *SubmitDispatcher) Submit(ctx context.Context, jobs []NewJob) ([]Submitted, error) {
+	asked := d.ask(jobs, time.Now())
+	answers, err := d.store.Submit(ctx, asked)
+	if err != nil || len(answers) != len(jobs) {
+		return answers, err
+	}
+	var dispatched []Job
+	for i, a := range answers {
+		if a.Existing == nil && a.Status == Queued && asked[i].Queued {
+			dispatched = append(dispatched, Job{
+				ID: a.ID, LeaseToken: a.Token, Type: jobs[i].Type, Priority: cmp.Or(jobs[i].Priority, Default), Tenant: jobs[i].Tenant,
+				Trace: jobs[i].Trace, RunAt: a.RunAt, CreatedAt: a.CreatedAt, Status: Queued, Bucket: BucketOf(a.ID), Dispatches: 1,
+			})
+		}
+	}
+	d.publish(ctx, dispatched)
+	return answers, nil
+}
+
+// ask marks the jobs that may be written as queued, in a copy.
+func (d *SubmitDispatcher) ask(jobs []NewJob, now time.Time) []NewJob {
+	if now.UnixNano() < d.rest.Load() {
+		return jobs
+	}
+	// By this process's clock; the store's decides whether a job lies ahead.
+	due := func(j NewJob) bool { return !j.RunAt.After(now) && (j.Delay == 0 || !j.RunAt.IsZero()) }
+	credit := map[Priority]int{}
+	for _, j := range jobs {
+		if due(j) {
+			credit[cmp.Or(j.Priority, Default)]++
+		}
+	}
+	for p, n := range credit {
+		credit[p] = d.opts.TakeCredit(p, n)
+	}
+	asked := slices.Clone(jobs)
+	for i, j := range asked {
+		if p := cmp.Or(j.Priority, Default); due(j) && credit[p] > 0 {
+			credit[p]--
+			asked[i].Queued, asked[i].QueuedLease = true, d.opts.Lease
+		}
+	}
+	return asked
+}
+
+// publish sends the messages; those not known to be published are made due for the tick. The caller's ctx does
+// not govern it: its jobs are committed and wait for nobody.
+func (d *SubmitDispatcher) publish(ctx context.Context, dispatched []Job) {
+	if len(dispatched) == 0 {
+		return
+	}
+	if d.opts.OnDispatch != nil {
+		d.opts.OnDispatch(dispatched)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.opts.Timeout)
+	defer cancel()
+	var unknown []Ref
+	for _, p := range Priorities {
+		var messages []Message
+		for _, job := range dispatched {
+			if job.Priority == p {
+				messages = append(messages, MessageOf(job))
+			}
+		}
+		if len(messages) == 0 {
+			continue
+		}
+		failed, _ := unpublished(messages, d.opts.Topics[p].Send(ctx, messages))
+		unknown = append(unknown, failed...)
+	}
+	if len(unknown) == 0 {
+		return
+	}
+	d.rest.Store(time.Now().Add(d.opts.Rest).UnixNano())
+	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), d.opts.Timeout)
+	defer cancel()
+	_ = d.store.Undispatch(ctx, unknown) // their short dispatch lease ends soon anyway
+}
