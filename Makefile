@@ -51,11 +51,11 @@ tally: ## all tests of both modules, told in short, closed by a count
 	go run ./internal/citally
 
 .PHONY: accept
-accept: ## 20,000 jobs over HTTP, each held against what its file implies
+accept: ## 20,000 jobs over HTTP, each held against what its file implies (ARGS="-queue")
 	go run ./internal/accept $(ARGS)
 
 .PHONY: crash
-crash: ## 20,000 jobs, 60 faults, a witness and a checker: about 6 minutes a layout
+crash: ## kill, freeze and restart everything under load, then check: 6 minutes at most (ARGS="-layout a -seed 7")
 	go run ./internal/crashrun $(ARGS)
 
 .PHONY: bench
