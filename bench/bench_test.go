@@ -13,8 +13,8 @@ import (
 
 // TestMain lets the test binary be its own measuring process, as the program is.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == measureCommand {
-		exit(measureMain(os.Args[2]))
+	if len(os.Args) == 2 && os.Args[1] == measureCommand {
+		exit(measureMain())
 	}
 	os.Exit(m.Run())
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -41,38 +42,56 @@ func measureApart(ctx context.Context, server, scenarioName, caseLabel string, s
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, pgserver.DropDatabase(context.WithoutCancel(ctx), server, database)) }()
-	what, err := json.Marshal(order{server, database, scenarioName, caseLabel, size})
-	if err != nil {
-		return nil, err
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
 	ctx, cancel := context.WithTimeout(ctx, measureLimit)
 	defer cancel()
-	var out bytes.Buffer
-	cmd := exec.CommandContext(ctx, self, measureCommand, string(what))
-	cmd.Stdout, cmd.Stderr = &out, os.Stderr
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = 10 * time.Second // then it is killed
-	if err := cmd.Run(); err != nil {
+	out, err := runMeasure(ctx, order{server, database, scenarioName, caseLabel, size})
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("measuring process: %w", err), ctx.Err())
 	}
-	if err := json.Unmarshal(out.Bytes(), &figures); err != nil {
+	if err := json.Unmarshal(out, &figures); err != nil {
 		return nil, fmt.Errorf("measuring process: %w", err)
 	}
 	return figures, nil
 }
 
-// measureMain is the measuring process.
-func measureMain(arg string) error {
+// runMeasure starts the measuring process, gives it the order on its standard input and returns what it wrote.
+// The input stays open: its end tells the process that this one has died.
+func runMeasure(ctx context.Context, what order) ([]byte, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	cmd := exec.CommandContext(ctx, self, measureCommand)
+	cmd.Stdout, cmd.Stderr = &out, os.Stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 10 * time.Second // then it is killed
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	err = json.NewEncoder(in).Encode(what)
+	err = errors.Join(err, cmd.Wait())
+	return out.Bytes(), err
+}
+
+// measureMain is the measuring process. It ends with the process that started it.
+func measureMain() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var what order
-	if err := json.Unmarshal([]byte(arg), &what); err != nil {
+	if err := json.NewDecoder(os.Stdin).Decode(&what); err != nil {
 		return fmt.Errorf("%s: %w", measureCommand, err)
 	}
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin) // nothing more is sent
+		stop()
+		time.Sleep(5 * time.Second)
+		os.Exit(1)
+	}()
 	figures, err := measureHere(ctx, what)
 	if err != nil {
 		return err

@@ -22,8 +22,8 @@ import (
 )
 
 func main() {
-	if len(os.Args) == 3 && os.Args[1] == measureCommand {
-		exit(measureMain(os.Args[2]))
+	if len(os.Args) == 2 && os.Args[1] == measureCommand {
+		exit(measureMain())
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := benchMain(ctx)
