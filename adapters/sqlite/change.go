@@ -11,10 +11,8 @@ import (
 func (s *Store) Cancel(ctx context.Context, id int64) (core.Job, error) {
 	return s.change(ctx, "cancel", id, func(t *tx, a attempt) (bool, error) {
 		switch a.status {
-		case core.Queued:
+		case core.Scheduled, core.Queued:
 			a.raise()
-			return true, t.end(a, core.Cancelled, reasonCancelled, nil)
-		case core.Scheduled:
 			return true, t.end(a, core.Cancelled, reasonCancelled, nil)
 		case core.Running:
 			_, err := t.exec("want_cancel", id)

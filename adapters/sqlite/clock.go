@@ -29,6 +29,9 @@ func (c *clock) now() int64 {
 	now := seen.UnixMicro() + c.offset.Load()
 	if now < c.last {
 		elapsed := seen.Sub(c.seen).Microseconds()
+		if elapsed < 0 {
+			c.seen = seen // without a monotonic reading: count from here
+		}
 		if elapsed < 2 {
 			return c.last
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"syscall"
 
 	modernc "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -30,7 +31,9 @@ func wrap(act string, err error) error {
 	switch {
 	case errors.As(err, &fault):
 		err = translate(fault, err)
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, syscall.ENOSPC):
+		err = fmt.Errorf("%w: %w: %s", core.ErrReadOnly, err, adviceFull)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		err = fmt.Errorf("%w: %w: %s", core.ErrReadOnly, err, adviceReadOnly)
 	}
 	return fmt.Errorf("sqlite: %s: %w", act, err)

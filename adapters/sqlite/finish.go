@@ -133,14 +133,14 @@ func (f *finishing) answerEnded(ends []core.End, answers []core.EndAnswer) error
 	return err
 }
 
-// repeated answers an end whose attempt is over: it is a repetition if the attempt of that token ended this
-// way, as lost or by its holder, and done only if it was done.
+// repeated answers an end whose attempt is over: it is a repetition if the attempt of that token was ended the
+// same way, by its holder or as lost.
 func repeated(e *core.End, status core.Status, ended int64) core.EndAnswer {
 	token := e.Token
 	if e.Lost {
 		token = -token
 	}
-	if ended == 0 || ended != token || (e.Outcome == core.EndDone) != (status == core.Done) {
+	if ended == 0 || ended != token {
 		return core.EndAnswer{Stale: true}
 	}
 	return core.EndAnswer{Status: status, Repeat: true}

@@ -3,7 +3,9 @@
 WITH RECURSIVE lanes (id) AS (
 	SELECT (SELECT id FROM jobs WHERE status = 1 ORDER BY priority, type LIMIT 1)
 	UNION ALL
-	SELECT (SELECT n.id FROM jobs n WHERE n.status = 1 AND (n.priority, n.type) > (j.priority, j.type) ORDER BY n.priority, n.type LIMIT 1)
+	SELECT COALESCE(
+		(SELECT n.id FROM jobs n WHERE n.status = 1 AND n.priority = j.priority AND n.type > j.type ORDER BY n.type LIMIT 1),
+		(SELECT n.id FROM jobs n WHERE n.status = 1 AND n.priority > j.priority ORDER BY n.priority, n.type LIMIT 1))
 	FROM lanes CROSS JOIN jobs j ON j.id = lanes.id
 )
 SELECT j.priority, j.type,

@@ -1,0 +1,138 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// filled makes a closed file of some hundred kilobytes and returns its path.
+func filled(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "belfry.db")
+	store := openHere(t, path, Options{})
+	jobs := make([]core.NewJob, 2000)
+	for i := range jobs {
+		jobs[i] = core.NewJob{Type: "a", Payload: []byte(`"` + strings.Repeat("x", i%300) + `"`)}
+	}
+	if _, err := store.Submit(t.Context(), jobs); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestDamagedFileIsRefused(t *testing.T) {
+	const page = 4096
+	whole := filled(t)
+	for name, damage := range map[string]func(data []byte) []byte{
+		"not a database":      func([]byte) []byte { return []byte("hello, I am a text file and no database\n") },
+		"short text":          func([]byte) []byte { return []byte("hi") },
+		"garbage header":      func(d []byte) []byte { copy(d, strings.Repeat("\xff", 100)); return d },
+		"garbage after magic": func(d []byte) []byte { copy(d[16:100], strings.Repeat("\xff", 84)); return d },
+		"cut in a page":       func(d []byte) []byte { return d[:len(d)/2-100] },
+		"cut between pages":   func(d []byte) []byte { return d[:len(d)/page/2*page] },
+		"cut to its header":   func(d []byte) []byte { return d[:100] },
+		"a bad page": func(d []byte) []byte {
+			copy(d[10*page:11*page], strings.Repeat("\xa5", page))
+			return d
+		},
+		"a zeroed page": func(d []byte) []byte { clear(d[20*page : 21*page]); return d },
+		"two pages swapped": func(d []byte) []byte {
+			third := append([]byte(nil), d[30*page:31*page]...)
+			copy(d[30*page:], d[60*page:61*page])
+			copy(d[60*page:], third)
+			return d
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data, err := os.ReadFile(whole)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(t.TempDir(), "belfry.db")
+			if err := os.WriteFile(path, damage(data), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			store, err := Open(t.Context(), path, Options{})
+			if err == nil {
+				_ = store.Close()
+			}
+			if !errors.Is(err, core.ErrCorrupt) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "backup") {
+				t.Errorf("want it refused as damaged, with its path and what to do: %v", err)
+			}
+			if _, err := os.Stat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("a log was left beside it: %v", err)
+			}
+		})
+	}
+}
+
+func TestWholeFileIsNotRefused(t *testing.T) {
+	path := filled(t)
+	store := openHere(t, path, Options{})
+	if jobs, err := store.List(t.Context(), core.ListQuery{Limit: 10}); err != nil || len(jobs) != 10 {
+		t.Errorf("%d jobs, %v", len(jobs), err)
+	}
+}
+
+func TestNewerSchemaIsRefused(t *testing.T) {
+	path := filled(t)
+	alter(t, path, fmt.Sprint("PRAGMA user_version = ", schemaVersion+1))
+	_, err := Open(t.Context(), path, Options{})
+	if !errors.Is(err, core.ErrSchema) || !strings.Contains(err.Error(), fmt.Sprint("version ", schemaVersion+1)) {
+		t.Fatalf("want a newer schema refused, got %v", err)
+	}
+	alter(t, path, fmt.Sprint("PRAGMA user_version = ", schemaVersion))
+	openHere(t, path, Options{})
+}
+
+func TestStrangersDatabaseIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "other.db")
+	alter(t, path, "CREATE TABLE jobs (id INTEGER)")
+	if _, err := Open(t.Context(), path, Options{}); !errors.Is(err, core.ErrSchema) || !strings.Contains(err.Error(), "another program") {
+		t.Fatalf("want another program's file refused, got %v", err)
+	}
+}
+
+func TestMigrationsRepeat(t *testing.T) {
+	path := filled(t)
+	c, err := connect(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := migrate(t.Context(), c); err != nil {
+			t.Error(err)
+		}
+	}
+	if n, _, err := c.number(t.Context(), "SELECT COUNT(*) FROM scheduler_leases"); err != nil || n != core.Buckets {
+		t.Errorf("%d leases, %v", n, err)
+	}
+	if err := c.close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// alter runs one statement on the file as another program would.
+func alter(t *testing.T, path, statement string) {
+	t.Helper()
+	c, err := connect(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.exec(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.close(); err != nil {
+		t.Fatal(err)
+	}
+}

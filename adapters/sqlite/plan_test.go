@@ -1,0 +1,130 @@
+package sqlite
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// plans says of each statement that reads jobs on the way of every job what its plan has to contain. By their
+// id rows are found without a word here: no statement may scan jobs, but for list, which goes by id.
+var plans = map[string][]string{
+	"take_lane": {
+		"SEARCH jobs USING INDEX jobs_due (priority=? AND type=? AND tenant=? AND run_at",
+		"SEARCH jobs USING INDEX jobs_due_tenants (priority=? AND type=? AND run_at",
+	},
+	"take_tenant":     {"SEARCH jobs USING INDEX jobs_due (priority=? AND type=? AND tenant=? AND run_at<?)"},
+	"next_tenants":    {"SEARCH j USING COVERING INDEX jobs_due (priority=? AND type=? AND tenant>?)", "SEARCH j USING COVERING INDEX jobs_due (priority=? AND type=? AND tenant=?)"},
+	"due_at":          {"USING COVERING INDEX jobs_due (priority=? AND type=? AND tenant=?)", "USING INDEX jobs_due_tenants (priority=? AND type=?)"},
+	"lanes":           {"USING COVERING INDEX jobs_due", "SEARCH n USING COVERING INDEX jobs_due (priority=? AND type>?)", "SEARCH n USING COVERING INDEX jobs_due (priority>?)", "SEARCH d USING COVERING INDEX jobs_due (priority=? AND type=? AND tenant=?)", "SEARCH d USING INDEX jobs_due_tenants (priority=? AND type=?)"},
+	"claim_due":       {"SEARCH jobs USING INTEGER PRIMARY KEY (rowid=?)"},
+	"dispatch":        {"SEARCH jobs USING INTEGER PRIMARY KEY (rowid=?)"},
+	"heartbeat":       {"SEARCH jobs USING INTEGER PRIMARY KEY (rowid=?)"},
+	"get_many":        {"SEARCH jobs USING INTEGER PRIMARY KEY (rowid=?)"},
+	"get_attempts":    {"SEARCH jobs USING INTEGER PRIMARY KEY (rowid=?)"},
+	"finish_done":     {"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"},
+	"delete_jobs":     {"SEARCH jobs USING INTEGER PRIMARY KEY (rowid=?)"},
+	"get":             {"SEARCH jobs USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH job_history USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH dead_letters USING INTEGER PRIMARY KEY (rowid=?)"},
+	"ended":           {"SEARCH job_history USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH dead_letters USING INTEGER PRIMARY KEY (rowid=?)"},
+	"dedupe":          {"SEARCH jobs USING INDEX jobs_dedupe (tenant=? AND dedupe_key=?)"},
+	"lost":            {"SEARCH jobs USING INDEX jobs_in_flight (reap_at<?)"},
+	"defer_reap":      {"SEARCH jobs USING INDEX jobs_in_flight (reap_at<?)"},
+	"adopt":           {"SEARCH jobs USING INDEX jobs_in_flight (reap_at=? AND status=?)"},
+	"orphan":          {"SEARCH jobs USING INDEX jobs_in_flight (reap_at>?)"},
+	"republish":       {"SEARCH jobs USING INDEX jobs_in_flight (reap_at<?)"},
+	"expire":          {"SEARCH jobs USING INDEX jobs_expiring (expires_at>? AND expires_at<?)"},
+	"count_due":       {"USING COVERING INDEX jobs_due (priority=? AND type=? AND tenant=? AND run_at<?)", "USING INDEX jobs_due_tenants (priority=? AND type=? AND run_at<?)"},
+	"count_stuck":     {"SEARCH jobs USING INDEX jobs_in_flight (reap_at<?)"},
+	"drop_history":    {"SEARCH job_history USING COVERING INDEX job_history_finished (finished_at<?)"},
+	"drop_dead":       {"SEARCH dead_letters USING COVERING INDEX dead_letters_finished (finished_at<?)"},
+	"count_scheduled": {"SEARCH jobs USING COVERING INDEX jobs_due"},
+}
+
+// sorted are the statements that may sort what they found: all but lost sort a handful of rows, and lost a page's worth.
+var sorted = []string{"lost", "read_claim", "count_in_flight", "list_in_flight", "list_rollups"}
+
+var (
+	parameter = regexp.MustCompile(`\?(\d+)`)
+	scansJobs = regexp.MustCompile(`SCAN (jobs|j|n|d|job_history)\b`)
+)
+
+// TestPlans holds the plans of all statements against the indexes, in a fresh file and under statistics of a
+// file full of waiting rows of one lane and nothing in flight, as someone's ANALYZE leaves them.
+func TestPlans(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "belfry.db")
+	store := openHere(t, path, Options{})
+	t.Run("fresh", func(t *testing.T) { checkPlans(t, path) })
+	jobs := make([]core.NewJob, 5000)
+	for i := range jobs {
+		jobs[i] = core.NewJob{Type: "a"}
+	}
+	if _, err := store.Submit(t.Context(), jobs); err != nil {
+		t.Fatal(err)
+	}
+	alter(t, path, "ANALYZE")
+	t.Run("skewed", func(t *testing.T) { checkPlans(t, path) })
+}
+
+func checkPlans(t *testing.T, path string) {
+	c, err := connect(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := c.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for name, text := range statements {
+		plan := planOf(t, c, text)
+		for _, want := range plans[name] {
+			if !strings.Contains(plan, want) {
+				t.Errorf("%s: want %q in the plan:\n%s", name, want, plan)
+			}
+		}
+		for line := range strings.Lines(plan) {
+			if scansJobs.MatchString(line) && !partial(line) && name != "list" && name != "next_id" {
+				t.Errorf("%s scans: %s", name, line)
+			}
+			if strings.Contains(line, "TEMP B-TREE") && !slices.Contains(sorted, name) {
+				t.Errorf("%s sorts: %s", name, line)
+			}
+		}
+	}
+	for name := range plans {
+		if statements[name] == "" {
+			t.Errorf("there is no statement %s", name)
+		}
+	}
+}
+
+// partial reports whether a scan is one of the few rows in flight, or ends after one step down the index.
+func partial(line string) bool {
+	return strings.Contains(line, "jobs_in_flight") || strings.Contains(line, "USING COVERING INDEX jobs_due")
+}
+
+func planOf(t *testing.T, c *conn, text string) string {
+	t.Helper()
+	count := 0
+	for _, match := range parameter.FindAllStringSubmatch(text, -1) {
+		n := 0
+		if _, err := fmt.Sscan(match[1], &n); err != nil {
+			t.Fatal(err)
+		}
+		count = max(count, n)
+	}
+	var plan strings.Builder
+	err := c.query(t.Context(), "EXPLAIN QUERY PLAN "+text, func(r row) error {
+		plan.WriteString(r.text(3) + "\n")
+		return nil
+	}, make([]any, count)...)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return plan.String()
+}
