@@ -1,6 +1,20 @@
 package storetest
 
-import "github.com/belfry-dev/belfry/core"
+import (
+	"slices"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+func listScenarios() []scenario {
+	return []scenario{
+		{"List/sees a job in every table, and so do Get and Ended", listEverywhere},
+		{"List/every filter keeps its own", listFilters},
+		{"List/pages by id without gap or duplicate while jobs move", listPages},
+		{"Ended/answers those that have ended and no others", endedOnly},
+	}
+}
 
 // list lists jobs.
 func (s *stage) list(q core.ListQuery) []core.Job {
@@ -8,4 +22,149 @@ func (s *stage) list(q core.ListQuery) []core.Job {
 	jobs, err := s.store.List(s.ctx, q)
 	s.must(err)
 	return jobs
+}
+
+func listEverywhere(s *stage) {
+	all := []core.Status{core.Scheduled, core.Queued, core.Running, core.Done, core.Failed, core.Cancelled}
+	var jobs []core.Job
+	for _, status := range all {
+		jobs = append(jobs, s.put(status, core.NewJob{Payload: []byte(`"x"`)}))
+	}
+	other := s.second()
+	listed := other.list(core.ListQuery{Limit: 100})
+	slices.Reverse(listed)
+	ended, err := other.store.Ended(s.ctx, idsOf(jobs))
+	s.must(err)
+	for i, status := range all {
+		got := other.get(jobs[i].ID)
+		if got.Status != status || len(listed) != len(all) || listed[i].ID != got.ID || listed[i].Status != status || string(listed[i].Payload) != `"x"` {
+			s.Errorf("%s: Get answers %+v, List %v", status, got, idsOf(listed))
+		}
+		if one := other.list(core.ListQuery{Statuses: []core.Status{status}, Limit: 100}); len(one) != 1 || one[0].ID != got.ID {
+			s.Errorf("List of %s answers %v", status, idsOf(one))
+		}
+		if is, ok := ended[got.ID]; ok != status.Ended() || ok && is != status {
+			s.Errorf("Ended says %s, %t of a %s job", is, ok, status)
+		}
+	}
+}
+
+func listFilters(s *stage) {
+	base := s.now().Truncate(time.Second).Add(-time.Hour)
+	var jobs []core.NewJob
+	for i := range 48 {
+		jobs = append(jobs, core.NewJob{Type: []string{"a", "b"}[i%2], Tenant: []string{"", "t", "u"}[i%3], Priority: core.Priorities[i%3], RunAt: base.Add(time.Duration(i) * time.Minute),
+			Tags: [][]string{nil, {"x"}, {"x", "y"}, {"xy"}}[i%4]})
+	}
+	ids := map[int64]int{}
+	for i, one := range s.submit(jobs...) {
+		ids[one.ID] = i
+	}
+	for _, job := range s.claim("a", 8) {
+		s.finish(core.End{Ref: refOf(job), Outcome: core.Outcome(1 + job.ID%2)})
+	}
+	none, t := "", "t"
+	for name, c := range map[string]struct {
+		q    core.ListQuery
+		keep func(i int, j core.Job) bool
+	}{
+		"everything": {core.ListQuery{}, func(int, core.Job) bool { return true }},
+		"type":       {core.ListQuery{Type: "a"}, func(i int, _ core.Job) bool { return i%2 == 0 }},
+		"no tenant":  {core.ListQuery{Tenant: &none}, func(i int, _ core.Job) bool { return i%3 == 0 }},
+		"tenant":     {core.ListQuery{Tenant: &t}, func(i int, _ core.Job) bool { return i%3 == 1 }},
+		"priority":   {core.ListQuery{Priority: core.Bulk}, func(i int, _ core.Job) bool { return i%3 == 2 }},
+		"tag":        {core.ListQuery{Tag: "x"}, func(i int, _ core.Job) bool { return i%4 == 1 || i%4 == 2 }},
+		"run_at": {core.ListQuery{RunAfter: base.Add(5 * time.Minute), RunBefore: base.Add(20 * time.Minute)},
+			func(i int, _ core.Job) bool { return i >= 5 && i < 20 }},
+		"statuses": {core.ListQuery{Statuses: []core.Status{core.Done, core.Failed, core.Queued}}, func(_ int, j core.Job) bool { return j.Status.Ended() }},
+		"all at once": {core.ListQuery{Type: "b", Tenant: &t, Priority: core.Default, Tag: "x", Statuses: []core.Status{core.Scheduled}, RunAfter: base.Add(2 * time.Minute)},
+			func(i int, _ core.Job) bool { return i%2 == 1 && i%3 == 1 && i%4 == 1 && i >= 2 }},
+	} {
+		var want []int64
+		for id, i := range ids {
+			if c.keep(i, s.get(id)) {
+				want = append(want, id)
+			}
+		}
+		slices.Sort(want)
+		slices.Reverse(want)
+		c.q.Limit = 1000
+		if got := idsOf(s.list(c.q)); !slices.Equal(got, want) {
+			s.Errorf("%s: got %v, want %v, newest first", name, got, want)
+		}
+		if c.q.Limit = 2; !slices.Equal(idsOf(s.list(c.q)), want[:min(2, len(want))]) {
+			s.Errorf("%s: a limit of 2 answers others than the newest", name)
+		}
+	}
+}
+
+// listPages reads page after page while every job runs, ends, and in part comes back.
+func listPages(s *stage) {
+	const jobs = 300
+	want := s.submitMany(jobs, "a")
+	slices.Reverse(want)
+	moved := make(chan struct{})
+	s.together(func() error {
+		defer close(moved)
+		for {
+			res, err := s.store.ClaimDue(s.ctx, s.claimRequest(quota("a", 7)))
+			if err != nil || len(res.Jobs) == 0 {
+				return err
+			}
+			for i, job := range res.Jobs {
+				if _, err := s.store.Finish(s.ctx, []core.End{{Ref: refOf(job), Outcome: core.Outcome(1 + i%3), Wait: time.Hour}}); err != nil {
+					return err
+				}
+				if i%3 == 1 {
+					if _, err := s.store.Retry(s.ctx, job.ID); err != nil {
+						return err
+					}
+					if _, err := s.store.Reschedule(s.ctx, job.ID, core.When{Delay: time.Hour}); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}, func() error {
+		for range 1000 {
+			var seen []int64
+			for q := (core.ListQuery{Limit: 37}); ; {
+				page, err := s.store.List(s.ctx, q)
+				if err != nil {
+					return err
+				}
+				seen = append(seen, idsOf(page)...)
+				if len(page) < q.Limit {
+					break
+				}
+				q.Before = seen[len(seen)-1]
+			}
+			if !slices.Equal(seen, want) {
+				s.Errorf("paging saw %d of %d jobs, or some twice or out of order", len(seen), len(want))
+				return nil
+			}
+			select {
+			case <-moved:
+				return nil
+			default:
+			}
+		}
+		return nil
+	})
+}
+
+func endedOnly(s *stage) {
+	done, failed, running := s.put(core.Done, core.NewJob{}), s.put(core.Failed, core.NewJob{}), s.put(core.Running, core.NewJob{})
+	got, err := s.store.Ended(s.ctx, []int64{done.ID, 1 << 60, failed.ID, running.ID, done.ID, -1})
+	if s.must(err); len(got) != 2 || got[done.ID] != core.Done || got[failed.ID] != core.Failed {
+		s.Errorf("want the done and the failed job, got %v", got)
+	}
+	if got, err = s.store.Ended(s.ctx, nil); err != nil || len(got) != 0 {
+		s.Errorf("an empty call: %v, %v", got, err)
+	}
+	_, err = s.store.Retry(s.ctx, failed.ID)
+	s.must(err)
+	if got, err = s.store.Ended(s.ctx, []int64{failed.ID}); err != nil || len(got) != 0 {
+		s.Errorf("a retried job: %v, %v", got, err)
+	}
 }

@@ -17,6 +17,8 @@ func scenarios() []scenario {
 	return slices.Concat(
 		submitScenarios(), dedupeScenarios(), payloadScenarios(), clockScenarios(),
 		tableScenarios(), finishScenarios(), reapScenarios(), cancelScenarios(), retryScenarios(),
+		leaseScenarios(), dispatchScenarios(), unhandledScenarios(),
+		listScenarios(), lostAnswerScenarios(), damageScenarios(), rollupScenarios(), statsScenarios(), maintainScenarios(),
 		claimScenarios(), fairScenarios(), startScenarios(), heartbeatScenarios(),
 	)
 }
