@@ -18,7 +18,7 @@ func scenarios() []scenario {
 		submitScenarios(), dedupeScenarios(), payloadScenarios(), clockScenarios(),
 		tableScenarios(), finishScenarios(), reapScenarios(), cancelScenarios(), retryScenarios(),
 		leaseScenarios(), dispatchScenarios(), unhandledScenarios(),
-		listScenarios(), lostAnswerScenarios(), damageScenarios(), rollupScenarios(), statsScenarios(), maintainScenarios(),
+		moveScenarios(), listScenarios(), lostAnswerScenarios(), damageScenarios(), rollupScenarios(), statsScenarios(), maintainScenarios(),
 		claimScenarios(), fairScenarios(), startScenarios(), heartbeatScenarios(),
 	)
 }
