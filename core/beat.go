@@ -159,7 +159,7 @@ func (w *Worker) beat(attempts []*attempt) (busy []*attempt, err error) {
 
 // beaten applies the answers of one heartbeat that was sent at a local moment.
 func (w *Worker) beaten(attempts []*attempt, answers []Beat, sent time.Time) (busy []*attempt) {
-	var lost, cancelled []*attempt
+	var lost, cancelled, extended []*attempt
 	w.mu.Lock()
 	for i, a := range attempts {
 		if a.phase == phaseGone || i >= len(answers) {
@@ -176,6 +176,9 @@ func (w *Worker) beaten(attempts []*attempt, answers []Beat, sent time.Time) (bu
 			}
 		default:
 			a.lease = sent
+			if a.delivery != nil {
+				extended = append(extended, a)
+			}
 			if beat.CancelWanted && a.phase == phaseRunning {
 				cancelled = append(cancelled, a)
 			}
@@ -189,11 +192,7 @@ func (w *Worker) beaten(attempts []*attempt, answers []Beat, sent time.Time) (bu
 	for _, a := range cancelled {
 		a.ctx.end(ErrCancelWanted)
 	}
-	for _, a := range attempts {
-		if a.delivery != nil {
-			w.extend(a)
-		}
-	}
+	w.extendAll(extended)
 	return busy
 }
 

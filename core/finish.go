@@ -128,31 +128,30 @@ func (w *Worker) againLocked(a *attempt) {
 	w.again = append(w.again, a)
 }
 
-// settle applies the store's answers to a batch of ends.
+// settle applies the store's answers to a batch of ends: messages are acknowledged, counts kept, attempts forgotten.
 func (w *Worker) settle(batch []*attempt, answers []EndAnswer) {
-	busy, deliveries := false, false
-	w.mu.Lock()
-	for i, a := range batch {
-		if answers[i].Busy {
-			w.againLocked(a)
-			busy = true
-			continue
-		}
-		deliveries = deliveries || a.delivery != nil
-		w.dropLocked(a)
-	}
-	w.mu.Unlock()
-	if busy {
-		signal(w.againC)
-	}
 	w.rollups.ended(batch, answers)
 	for i, a := range batch {
 		if answers[i].Stale && a.end.Outcome != EndHandBack {
 			w.eventOf(EndStale, a, ErrStale)
 		}
-		if deliveries && a.delivery != nil && !answers[i].Busy {
+		if a.delivery != nil && !answers[i].Busy {
 			w.acknowledge(a.delivery)
 		}
+	}
+	busy := false
+	w.mu.Lock()
+	for i, a := range batch {
+		if answers[i].Busy {
+			w.againLocked(a)
+			busy = true
+		} else {
+			w.dropLocked(a)
+		}
+	}
+	w.mu.Unlock()
+	if busy {
+		signal(w.againC)
 	}
 }
 

@@ -1,7 +1,276 @@
 package core
 
-// extend prolongs the visibility timeout of an attempt's message together with its lease.
-func (w *Worker) extend(a *attempt) {}
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
 
-// acknowledge ends a message whose job's end is recorded.
-func (w *Worker) acknowledge(d Delivery) {}
+const (
+	maxStart    = 2_000                  // messages received and started at once
+	holdFor     = 5 * time.Second        // messages wait so long for slots before they are released
+	releaseSoon = 500 * time.Millisecond // after which a message that could not be started is to come again
+	reopenMin   = 100 * time.Millisecond
+	reopenMax   = 5 * time.Second
+	extenders   = 16 // messages extended at once
+)
+
+// Receive runs the jobs that queue's messages name until ctx ends, and stops as Run does; messages that it holds
+// then and has not started are released. Each priority is received apart from the others, slots go by weight.
+// A message is acknowledged last, when the end of its job is recorded, or when it proves worthless.
+// A subscription that fails is closed and opened again. A Worker runs once.
+func (w *Worker) Receive(ctx context.Context, queue Queue) error {
+	w.gate.init()
+	return w.run(ctx, func(active context.Context) {
+		for _, p := range Priorities {
+			r := &receiver{w: w, queue: queue, priority: p, store: outage{w: w}}
+			w.tasks.Go(func() { r.loop(active) })
+		}
+	})
+}
+
+// receiver receives the messages of one priority.
+type receiver struct {
+	w        *Worker
+	queue    Queue
+	priority Priority
+	sub      Subscription
+	fails    int
+	store    outage
+}
+
+// held is a message in hand that is not started.
+type held struct {
+	Message
+	delivery Delivery
+}
+
+// loop receives until ctx ends, opening the subscription again whenever it fails.
+func (r *receiver) loop(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := r.once(ctx)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			if r.fails++; r.fails == 1 {
+				r.w.event(WorkEvent{Kind: QueueLost, Priority: r.priority, Err: err})
+			}
+			r.close()
+			sleep(ctx, pause(r.fails, reopenMin, reopenMax, r.w.opts.Chance()))
+		case r.fails > 0:
+			r.fails = 0
+			r.w.event(WorkEvent{Kind: QueueBack, Priority: r.priority})
+		}
+	}
+	// Messages of this subscription are acknowledged until all ends are recorded: it is closed after that.
+	r.w.mu.Lock()
+	r.w.receivers = append(r.w.receivers, r)
+	r.w.mu.Unlock()
+}
+
+func (r *receiver) close() {
+	if r.sub == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.w.base, r.w.flushGrace())
+	defer cancel()
+	_ = r.sub.Close(ctx) // whatever it says, another one is opened
+	r.sub = nil
+}
+
+// closeReceivers closes the subscriptions once nothing of them is in hand any more.
+func (w *Worker) closeReceivers() {
+	var group sync.WaitGroup
+	for _, r := range w.receivers {
+		group.Go(r.close)
+	}
+	group.Wait()
+}
+
+// once receives one batch and starts it. The error is the subscription's.
+func (r *receiver) once(ctx context.Context) error {
+	if r.w.beats.down() {
+		sleep(ctx, r.w.opts.Heartbeat/8)
+		return nil
+	}
+	if r.sub == nil {
+		sub, err := r.queue.OpenSubscription(ctx, r.priority)
+		if err != nil {
+			return err
+		}
+		r.sub = sub
+	}
+	n := min(r.w.bound(ctx, r.priority), maxStart)
+	if n == 0 {
+		return nil
+	}
+	deliveries, err := r.sub.Receive(ctx, n)
+	if len(deliveries) > 0 {
+		r.startAll(ctx, r.w.read(deliveries))
+	}
+	return err
+}
+
+// read decodes messages. Damaged ones, and those that are in hand twice, are acknowledged: they are worth nothing.
+func (w *Worker) read(deliveries []Delivery) []held {
+	messages := make([]held, 0, len(deliveries))
+	seen := make(map[Ref]bool, len(deliveries))
+	for _, d := range deliveries {
+		m, err := DecodeMessage(d.Body())
+		ref := Ref{ID: m.ID, Token: m.Token}
+		switch {
+		case err != nil:
+			w.mu.Lock()
+			w.counts.Refused++
+			w.mu.Unlock()
+			w.event(WorkEvent{Kind: MessageRefused, Err: err})
+			w.acknowledge(d)
+		case seen[ref]:
+			w.acknowledge(d)
+		default:
+			seen[ref] = true
+			messages = append(messages, held{m, d})
+		}
+	}
+	return messages
+}
+
+// startAll starts messages as slots become free, and releases those that would have to wait too long.
+func (r *receiver) startAll(ctx context.Context, messages []held) {
+	messages = r.refuse(messages)
+	deadline := time.Now().Add(holdFor)
+	for len(messages) > 0 {
+		n := 0
+		if ctx.Err() == nil && !r.w.beats.down() {
+			n = r.w.take(ctx, r.priority, len(messages), deadline)
+		}
+		if n == 0 {
+			r.w.release(messages, releaseSoon)
+			return
+		}
+		r.start(ctx, messages[:n])
+		messages = messages[n:]
+	}
+}
+
+// refuse gives back to the scheduler what no handler here runs.
+func (r *receiver) refuse(messages []held) []held {
+	var unhandled []held
+	known := messages[:0]
+	for _, m := range messages {
+		if m.Type != "" && r.w.handlers[m.Type] == nil {
+			unhandled = append(unhandled, m)
+		} else {
+			known = append(known, m)
+		}
+	}
+	if len(unhandled) == 0 {
+		return known
+	}
+	ctx, cancel := r.w.call()
+	defer cancel()
+	if err := r.w.store.Unhandled(ctx, refsOf(unhandled)); err != nil {
+		r.w.release(unhandled, releaseSoon)
+		return known
+	}
+	for _, m := range unhandled {
+		r.w.acknowledge(m.delivery)
+	}
+	return known
+}
+
+func refsOf(messages []held) []Ref {
+	refs := make([]Ref, len(messages))
+	for i, m := range messages {
+		refs[i] = Ref{ID: m.ID, Token: m.Token}
+	}
+	return refs
+}
+
+// start makes rows running whose messages are in hand, one slot taken for each, and runs them.
+func (r *receiver) start(ctx context.Context, messages []held) {
+	w, sent := r.w, time.Now()
+	req := ClaimRequest{WorkerID: *w.name.Load(), ClaimID: newClaimID(), Lease: w.opts.Lease}
+	call, cancel := context.WithTimeout(w.claims, w.opts.StoreTimeout)
+	res, err := w.store.Start(call, refsOf(messages), req)
+	cancel()
+	byID := make(map[int64]Delivery, len(messages))
+	for _, m := range messages {
+		byID[m.ID] = m.delivery
+	}
+	if err != nil {
+		var slots [Bulk + 1]int
+		slots[r.priority] = len(messages)
+		w.recoverClaim(req.ClaimID, sent, slots, byID)
+		w.give(r.priority, len(messages))
+		r.store.failed(err)
+		sleep(ctx, pause(r.store.fails, claimWaitMin, claimWaitMax, w.opts.Chance()))
+		return
+	}
+	r.store.answered()
+	deliveries := make([]Delivery, len(res.Jobs))
+	for i := range res.Jobs {
+		deliveries[i] = byID[res.Jobs[i].ID]
+		delete(byID, res.Jobs[i].ID)
+	}
+	w.begin(res.Jobs, &claimed{sent: sent, store: res.Now}, deliveries)
+	w.give(r.priority, len(messages))
+	for _, ref := range res.Busy {
+		if d := byID[ref.ID]; d != nil {
+			w.release([]held{{delivery: d}}, releaseSoon)
+			delete(byID, ref.ID)
+		}
+	}
+	for _, d := range byID { // stale
+		w.acknowledge(d)
+	}
+}
+
+// acknowledge ends a message. If that fails it comes again, and its token tells that it is worthless.
+func (w *Worker) acknowledge(d Delivery) {
+	ctx, cancel := w.call()
+	defer cancel()
+	_ = d.Ack(ctx)
+}
+
+// release gives messages back to their queue, to come again after about d.
+func (w *Worker) release(messages []held, d time.Duration) {
+	for _, m := range messages {
+		ctx, cancel := w.call()
+		_ = m.delivery.Release(ctx, d) // else its visibility timeout does it
+		cancel()
+	}
+}
+
+// extendAll prolongs the visibility timeouts of the messages of attempts whose leases were just extended. It
+// does not hold up the next heartbeat; while it is still at it, it is not begun again.
+func (w *Worker) extendAll(attempts []*attempt) {
+	if len(attempts) == 0 || w.extending.Swap(true) {
+		return
+	}
+	w.loops.Go(func() {
+		defer w.extending.Store(false)
+		work := make(chan Delivery)
+		var group sync.WaitGroup
+		for range min(extenders, len(attempts)) {
+			group.Go(func() {
+				for d := range work {
+					ctx, cancel := context.WithTimeout(w.calls, w.opts.Heartbeat)
+					if errors.Is(d.Extend(ctx, w.opts.Lease), ErrCannotExtend) {
+						w.fixed.Store(true)
+					}
+					cancel()
+				}
+			})
+		}
+		for _, a := range attempts {
+			if w.fixed.Load() {
+				break // this queue has nothing to extend
+			}
+			work <- a.delivery
+		}
+		close(work)
+		group.Wait()
+	})
+}

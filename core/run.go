@@ -11,7 +11,7 @@ import (
 // Run claims due jobs from the store and runs them until ctx ends. Then it stops: it claims no more; handlers
 // have StopGrace to end by themselves, after that their contexts end with ErrStopping and what returns is
 // handed back uncounted; what still runs half a StopGrace later is handed back as Run's last act. Run returns at
-// the latest two StopGrace (and never sooner forced than half a second) after ctx ended, with everything recorded and no goroutine of its own left, or with
+// the latest two StopGrace after ctx ended (one and a half and half a second, if that is more), with everything recorded and no goroutine of its own left, or with
 // an error that says how many ends could not be recorded; their leases run out. A Worker runs once.
 func (w *Worker) Run(ctx context.Context) error {
 	return w.run(ctx, func(active context.Context) { w.claimLoop(active) })
@@ -31,12 +31,11 @@ func (w *Worker) run(ctx context.Context, intake func(context.Context)) error {
 
 	recording, endRecording := context.WithCancel(values)
 	defer endRecording()
-	var loops sync.WaitGroup
-	loops.Go(func() { w.beatLoop(recording) })
-	loops.Go(func() { w.watchLoop(recording) })
-	loops.Go(func() { w.againLoop(recording) })
+	w.loops.Go(func() { w.beatLoop(recording) })
+	w.loops.Go(func() { w.watchLoop(recording) })
+	w.loops.Go(func() { w.againLoop(recording) })
 	for range finishers {
-		loops.Go(func() { w.finishLoop(recording) })
+		w.loops.Go(func() { w.finishLoop(recording) })
 	}
 	counting, endCounting := context.WithCancel(values)
 	defer endCounting()
@@ -51,12 +50,13 @@ func (w *Worker) run(ctx context.Context, intake func(context.Context)) error {
 	<-ctx.Done()
 	left := w.stop(endClaims, endCalls)
 	endRecording()
-	loops.Wait()
+	w.loops.Wait()
 	endCounting()
 	rollup.Wait()
-	last, cancel := context.WithTimeout(values, w.flushGrace()/2)
+	last, cancel := context.WithTimeout(values, w.flushGrace())
 	defer cancel()
 	w.flushRollups(last)
+	w.closeReceivers()
 	if left > 0 {
 		return fmt.Errorf("worker: %d attempts ended and could not be recorded: their leases run out", left)
 	}
@@ -89,8 +89,8 @@ func (w *Worker) stop(endClaims, endCalls context.CancelFunc) int {
 	return w.ending
 }
 
-// flushGrace is how long at stop the last ends may take to be recorded.
-func (w *Worker) flushGrace() time.Duration { return max(w.opts.StopGrace/2, 500*time.Millisecond) }
+// flushGrace is how long at stop the last ends may take to be recorded, and then the queue to be left.
+func (w *Worker) flushGrace() time.Duration { return max(w.opts.StopGrace/4, 250*time.Millisecond) }
 
 // idle reports whether nothing runs, waits to be recorded or is still being taken on.
 func (w *Worker) idle(intake chan struct{}) bool {

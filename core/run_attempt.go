@@ -189,6 +189,9 @@ func (w *Worker) slotFreed() {
 			signal(w.slotC)
 		}
 	}
+	if w.gate.waiting != [Bulk + 1]int{} {
+		w.offerLocked()
+	}
 	if w.stopping {
 		signal(w.idleC)
 	}

@@ -71,6 +71,9 @@ func (w *Worker) watch(now time.Time) {
 	}
 	for _, a := range leaked {
 		w.eventOf(Leaked, a, nil)
+		if a.delivery != nil && !a.lost.IsZero() {
+			w.acknowledge(a.delivery) // its row is another's
+		}
 	}
 }
 

@@ -99,6 +99,10 @@ type Worker struct {
 	rollups rollups
 	events  sync.Mutex
 	beats   beats
+	loops   sync.WaitGroup // what records and watches; ends after tasks
+
+	extending atomic.Bool // messages are being extended
+	fixed     atomic.Bool // the queue cannot extend messages
 
 	wakeC  chan struct{} // claim now
 	slotC  chan struct{} // the slots waited for are free
@@ -107,16 +111,18 @@ type Worker struct {
 	againC chan struct{} // an end must be sent again
 	idleC  chan struct{} // told while stopping: an attempt ended or was recorded
 
-	mu       sync.Mutex
-	held     []*attempt // running or ended, until their end is recorded
-	running  [Bulk + 1]int
-	promised [Bulk + 1]int // slots of claims whose answer is not known
-	ended    []*attempt    // wait for a finisher
-	again    []*attempt    // wait to be sent again
-	ending   int           // ended, again, or with a finisher
-	slotWant int           // told on slotC when so many are free; 0: nobody waits
-	stopping bool
-	counts   WorkerCounts
+	mu        sync.Mutex
+	held      []*attempt // running or ended, until their end is recorded
+	running   [Bulk + 1]int
+	promised  [Bulk + 1]int // slots of claims whose answer is not known
+	ended     []*attempt    // wait for a finisher
+	again     []*attempt    // wait to be sent again
+	ending    int           // ended, again, or with a finisher
+	slotWant  int           // told on slotC when so many are free; 0: nobody waits
+	stopping  bool
+	counts    WorkerCounts
+	gate      gate
+	receivers []*receiver // that have ended; their subscriptions are still open
 }
 
 // WorkerCounts is what a worker did and holds, for metrics.

@@ -19,7 +19,7 @@ type claimer struct {
 	shares *Shares
 	last   time.Time // when the last claim was sent
 	round  time.Time // when the last round began
-	fails  int
+	store  outage
 	empty  int  // claims in a row that took nothing
 	little bool // the last claim took little
 }
@@ -27,7 +27,7 @@ type claimer struct {
 // claimLoop claims due jobs until ctx ends. It sleeps until the next known row is due, at most Poll, or until it
 // is woken; while lanes hold more than was taken, it goes on as slots become free.
 func (w *Worker) claimLoop(ctx context.Context) {
-	c := &claimer{w: w, shares: NewShares(w.types, w.opts.Weights)}
+	c := &claimer{w: w, store: outage{w: w}, shares: NewShares(w.types, w.opts.Weights)}
 	c.begin(time.Now())
 	for ctx.Err() == nil {
 		open, reserved, ready := c.ready(ctx)
@@ -35,8 +35,8 @@ func (w *Worker) claimLoop(ctx context.Context) {
 			continue
 		}
 		c.claim(open, reserved)
-		if c.fails > 0 {
-			sleep(ctx, pause(c.fails, claimWaitMin, claimWaitMax, w.opts.Chance()))
+		if c.store.fails > 0 {
+			sleep(ctx, pause(c.store.fails, claimWaitMin, claimWaitMax, w.opts.Chance()))
 		}
 	}
 }
@@ -156,11 +156,11 @@ func (c *claimer) claim(open, reserved int) {
 	cancel()
 	if err != nil {
 		c.shares.Forget()
-		c.failed(err)
+		c.store.failed(err)
 		w.recoverClaim(req.ClaimID, sent, slotsOf(quotas), nil)
 		return
 	}
-	c.answered()
+	c.store.answered()
 	var dueAt time.Time
 	if res.DueIn > 0 {
 		dueAt = time.Now().Add(res.DueIn)
@@ -177,18 +177,23 @@ func tookAny(taken []Taken) bool {
 	return slices.ContainsFunc(taken, func(t Taken) bool { return t.N > 0 })
 }
 
-// failed counts a claim that failed; the first of several in a row is told.
-func (c *claimer) failed(err error) {
-	if c.fails++; c.fails == 1 {
-		c.w.event(WorkEvent{Kind: StoreLost, Err: err})
+// outage counts calls that failed in a row and tells of the first and of the end.
+type outage struct {
+	w     *Worker
+	fails int
+}
+
+func (o *outage) failed(err error) {
+	if o.fails++; o.fails == 1 {
+		o.w.event(WorkEvent{Kind: StoreLost, Err: err})
 	}
 }
 
-func (c *claimer) answered() {
-	if c.fails > 0 {
-		c.w.event(WorkEvent{Kind: StoreBack})
+func (o *outage) answered() {
+	if o.fails > 0 {
+		o.w.event(WorkEvent{Kind: StoreBack})
 	}
-	c.fails = 0
+	o.fails = 0
 }
 
 // newClaimID returns an id that no other claim has.

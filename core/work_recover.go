@@ -14,6 +14,7 @@ func (w *Worker) recoverClaim(id int64, sent time.Time, slots [Bulk + 1]int, del
 		jobs, ok := w.readClaim(id)
 		w.promise(slots, -1)
 		w.adopt(jobs, sent, deliveries)
+		w.releaseRest(jobs, deliveries)
 		if !ok {
 			return
 		}
@@ -29,6 +30,16 @@ func (w *Worker) recoverClaim(id int64, sent time.Time, slots [Bulk + 1]int, del
 			}
 		}
 	})
+}
+
+// releaseRest releases the messages of a lost start whose rows it did not make running.
+func (w *Worker) releaseRest(jobs []Job, deliveries map[int64]Delivery) {
+	for i := range jobs {
+		delete(deliveries, jobs[i].ID)
+	}
+	for _, d := range deliveries {
+		w.release([]held{{delivery: d}}, releaseSoon)
+	}
 }
 
 // promise adds slots to those that are taken without an attempt to show for it, or frees them again.
