@@ -49,12 +49,13 @@ type dispatcher struct {
 
 	mu    sync.Mutex
 	spare map[Priority]int // credit left for dispatch at submit until the next pass
+	given map[Priority]int // credit taken since the last pass
 }
 
 func newDispatcher(store TickStore, opts TickerOptions, failed func(n int, err error)) (*dispatcher, error) {
 	d := &dispatcher{
 		store: store, opts: opts.Dispatch.withDefaults(), period: opts.Period, observe: opts.OnDispatch,
-		windows: map[Priority]*Window{}, spare: map[Priority]int{},
+		windows: map[Priority]*Window{}, spare: map[Priority]int{}, given: map[Priority]int{},
 	}
 	for _, p := range Priorities {
 		if opts.Topics[p] == nil {
@@ -111,9 +112,11 @@ func (d *dispatcher) dispatch(req TickRequest, res TickResult) (nextIn time.Dura
 	for i, t := range res.Taken {
 		taken[req.Quotas[i].Priority] += t.N
 	}
+	given := d.takeGiven()
 	at, busy, spare := false, false, map[Priority]int{}
 	for p, w := range d.windows {
 		before, backlog := res.Queued[p-1], d.lanes.backlog(p)
+		w.Added(given[p])
 		w.Observe(res.Now, before, taken[p], backlog)
 		credit := 0
 		if !d.publisher.down(p) {
@@ -182,7 +185,16 @@ func (d *dispatcher) take(p Priority, n int) int {
 	defer d.mu.Unlock()
 	n = min(n, d.spare[p])
 	d.spare[p] -= n
+	d.given[p] += n
 	return n
+}
+
+func (d *dispatcher) takeGiven() map[Priority]int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	given := d.given
+	d.given = map[Priority]int{}
+	return given
 }
 
 func (d *dispatcher) setSpare(spare map[Priority]int) {

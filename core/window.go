@@ -83,6 +83,9 @@ func (w *Window) Observe(now time.Time, before, added int, backlog bool) {
 	w.filled = backlog && w.queued >= size*3/4
 }
 
+// Added takes in n jobs queued by others since the last pass: they too will be started.
+func (w *Window) Added(n int) { w.queued += n }
+
 // Forget drops what is known of the queue, because another scheduler fills it now.
 func (w *Window) Forget() { w.known, w.filled, w.flows = false, false, nil }
 
