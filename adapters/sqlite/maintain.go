@@ -12,48 +12,52 @@ const (
 	vacuumPages = 500 // pages given back in one transaction
 )
 
-// Maintain deletes what is past its retention, in batches that others' writes go between, and gives free pages
-// back to the file system. There are no partitions to make and no minutes to merge.
-func (s *Store) Maintain(ctx context.Context, req core.MaintainRequest) (core.MaintainResult, error) {
-	var res core.MaintainResult
+// Maintain deletes what is past its retention, in batches that others' writes go between, merges past minutes
+// into their sums and gives free pages back to the file system. History goes by whole days, as in stores that
+// keep a partition for each: a job stays until the day it ended on is past its retention.
+func (s *Store) Maintain(ctx context.Context, req core.MaintainRequest) (res core.MaintainResult, err error) {
+	defer func() { err = wrap("maintain", err) }()
 	now := s.clock.now()
-	err := s.drop(ctx, "drop_history", now, req.HistoryRetention, nil)
-	if err == nil {
-		err = s.drop(ctx, "drop_dead", now, req.DeadRetention, &res.DeadDropped)
+	if req.HistoryRetention > 0 {
+		before := instant(now - req.HistoryRetention.Microseconds()).Truncate(24 * time.Hour)
+		if _, err := s.repeat(ctx, func(t *tx) (int, error) { return t.drop("drop_history", micros(before)) }); err != nil {
+			return res, err
+		}
 	}
-	if err == nil {
-		err = s.writer.run(ctx, func(t *tx) error {
-			_, err := t.exec("drop_rollups", now-rollupRetention.Microseconds())
-			return err
-		})
+	if req.DeadRetention > 0 {
+		before := now - req.DeadRetention.Microseconds()
+		if res.DeadDropped, err = s.repeat(ctx, func(t *tx) (int, error) { return t.drop("drop_dead", before) }); err != nil {
+			return res, err
+		}
 	}
-	if err == nil {
-		err = s.vacuum(ctx)
+	if res.RollupsMerged, err = s.repeat(ctx, (*tx).mergeRollups); err != nil {
+		return res, err
 	}
-	return res, wrap("maintain", err)
+	if _, err = s.repeat(ctx, func(t *tx) (int, error) { return t.drop("drop_rollups", now-rollupRetention.Microseconds()) }); err != nil {
+		return res, err
+	}
+	return res, s.vacuum(ctx)
 }
 
-// drop deletes batches until none is full. A retention of zero keeps for ever.
-func (s *Store) drop(ctx context.Context, name string, now int64, retention time.Duration, dropped *int) error {
-	if retention <= 0 {
-		return nil
-	}
+// repeat runs batches, each an operation of its own, until one finds nothing more. It returns their sum.
+func (s *Store) repeat(ctx context.Context, batch func(*tx) (int, error)) (sum int, err error) {
 	for {
-		var n int64
+		var n int
 		err := s.writer.run(ctx, func(t *tx) (err error) {
-			n, err = t.exec(name, now-retention.Microseconds(), dropBatch)
+			n, err = batch(t)
 			return err
 		})
-		if err != nil {
-			return err
+		if err != nil || n == 0 {
+			return sum, err
 		}
-		if dropped != nil {
-			*dropped += int(n)
-		}
-		if n < dropBatch {
-			return nil
-		}
+		sum += n
 	}
+}
+
+// drop deletes one batch of rows that ended before.
+func (t *tx) drop(name string, before int64) (int, error) {
+	n, err := t.exec(name, before, dropBatch)
+	return int(n), err
 }
 
 // vacuum gives free pages back while there are many; a few are kept for the jobs to come.

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
@@ -13,15 +12,11 @@ func (s *Store) Stats(ctx context.Context, since time.Duration) (core.Stats, err
 	now := s.clock.now()
 	stats := core.Stats{Now: instant(now)}
 	err := s.readers.read(ctx, func(c *conn) error {
-		return c.snapshot(ctx, func() (err error) {
+		return c.snapshot(ctx, func() error {
 			if err := c.countLive(ctx, &stats, now); err != nil {
 				return err
 			}
-			from := micros(instant(now - since.Microseconds()).Truncate(time.Minute))
-			if stats.Rollups, err = sumRollups(ctx, c, max(from, 1), math.MaxInt64); err != nil {
-				return err
-			}
-			if stats.Totals, err = sumRollups(ctx, c, 0, 1); err != nil {
+			if err := c.countRollups(ctx, &stats, instant(now-since.Microseconds()).Truncate(time.Minute)); err != nil {
 				return err
 			}
 			dead, _, err := c.number(ctx, "count_dead_all", core.CountCap)

@@ -1,3 +1,3 @@
 -- The counts of a span of minutes.
 --   ?1 from   ?2 before
-SELECT * FROM rollups WHERE minute >= ?1 AND minute < ?2 ORDER BY priority, type
+SELECT * FROM rollups WHERE minute >= ?1 AND minute < ?2

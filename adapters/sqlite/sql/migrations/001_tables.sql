@@ -138,7 +138,7 @@ WITH RECURSIVE n (bucket) AS (SELECT 0 UNION ALL SELECT bucket + 1 FROM n WHERE 
 SELECT bucket FROM n;
 
 CREATE TABLE rollups (
-	minute    INTEGER NOT NULL, -- its start; 0 is the sum since the first job ever
+	minute    INTEGER NOT NULL, -- its start; 0 is the sum of all minutes that were merged
 	priority  INTEGER NOT NULL,
 	type      TEXT    NOT NULL,
 	starts    INTEGER NOT NULL,
@@ -150,8 +150,11 @@ CREATE TABLE rollups (
 	snoozed   INTEGER NOT NULL,
 	lag_sum   INTEGER NOT NULL,
 	lag       TEXT    NOT NULL, -- histogram: JSON array of counts
+	merged    INTEGER NOT NULL, -- 1: the sum at minute 0 has these counts
 	PRIMARY KEY (minute, priority, type)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX rollups_open ON rollups (minute) WHERE merged = 0;
 
 CREATE TABLE meta (
 	name  TEXT PRIMARY KEY,
