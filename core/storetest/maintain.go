@@ -45,12 +45,13 @@ func maintainHistory(s *stage) {
 		s.advance(day)
 		s.maintain(core.MaintainRequest{})
 	}
-	s.maintain(req) // now is day 9: at least days 0 … 2 are wholly older than 5 days, days 5 … 8 are not
+	// Now is day 9. Days 0 … 3 are wholly older than 5 days; days 5 … 8 are not. Day 4 may go by the hour or stay.
+	s.maintain(req)
 	for i, job := range ended {
 		switch {
-		case i <= 2:
+		case i <= 3:
 			s.gone(job.ID)
-		case i >= 4:
+		case i >= 5:
 			s.unchanged(job)
 		}
 	}
