@@ -3,8 +3,6 @@ package system
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"os"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -32,18 +30,15 @@ type riverSystem struct {
 	slots  int
 }
 
-type riverArgs struct {
-	Seq int `json:"seq"`
-}
-
-func (riverArgs) Kind() string { return "noop" }
+// Kind makes args River's job arguments.
+func (args) Kind() string { return noop }
 
 type riverWorker struct {
-	river.WorkerDefaults[riverArgs]
+	river.WorkerDefaults[args]
 	handler func(seq int)
 }
 
-func (w *riverWorker) Work(_ context.Context, job *river.Job[riverArgs]) error {
+func (w *riverWorker) Work(_ context.Context, job *river.Job[args]) error {
 	w.handler(job.Args.Seq)
 	return nil
 }
@@ -90,20 +85,15 @@ func (r *riverSystem) migrate(ctx context.Context) error {
 	return nil
 }
 
-// quiet is a logger for errors only: what a log line costs is not what is measured.
-func quiet() *slog.Logger {
-	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
-}
-
 func (r *riverSystem) Insert(ctx context.Context, job Job) error {
-	_, err := r.client.Insert(ctx, riverArgs{job.Seq}, &river.InsertOpts{ScheduledAt: job.RunAt})
+	_, err := r.client.Insert(ctx, args{job.Seq}, &river.InsertOpts{ScheduledAt: job.RunAt})
 	return err
 }
 
 func (r *riverSystem) InsertBatch(ctx context.Context, jobs []Job) error {
 	params := make([]river.InsertManyParams, len(jobs))
 	for i, job := range jobs {
-		params[i] = river.InsertManyParams{Args: riverArgs{job.Seq}, InsertOpts: &river.InsertOpts{ScheduledAt: job.RunAt}}
+		params[i] = river.InsertManyParams{Args: args{job.Seq}, InsertOpts: &river.InsertOpts{ScheduledAt: job.RunAt}}
 	}
 	_, err := r.client.InsertManyFast(ctx, params)
 	return err

@@ -5,6 +5,8 @@ package system
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"os"
 	"time"
 )
 
@@ -45,6 +47,11 @@ type System interface {
 	Close()
 }
 
+// args is the payload of every job.
+type args struct {
+	Seq int `json:"seq"`
+}
+
 // Names of the systems.
 const (
 	Belfry = "belfry"
@@ -60,4 +67,9 @@ func Open(ctx context.Context, name, dsn string, settings Settings) (System, err
 		return openBelfry(ctx, dsn, settings)
 	}
 	return nil, fmt.Errorf("unknown system %q: want %s or %s", name, Belfry, River)
+}
+
+// quiet is a logger for errors only: what a log line costs is not what is measured.
+func quiet() *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 }

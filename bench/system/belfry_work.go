@@ -1,0 +1,75 @@
+package system
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/belfry-dev/belfry/adapters/local"
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/tick"
+	"github.com/belfry-dev/belfry/functions/worker"
+)
+
+// Work runs a tick and a worker as cmd/local wires them: the submitter wakes the worker or, through topics,
+// dispatches at submit.
+func (b *belfrySystem) Work(ctx context.Context, handler func(seq int)) (func(context.Context) error, error) {
+	var queue core.Queue
+	if b.mem {
+		q, err := local.Open(nil)
+		if err != nil {
+			return nil, err
+		}
+		queue = q
+	}
+	work, err := worker.New(worker.Options{
+		Store: b.store, Queue: queue, Settings: b.settings, ID: "bench", Log: quiet(), Poll: 2 * b.settings.Tick,
+		Handlers: core.Handlers{noop: core.HandlerFunc(func(_ context.Context, job *core.Job) (json.RawMessage, error) {
+			var a args
+			if err := json.Unmarshal(job.Payload, &a); err != nil {
+				return nil, err
+			}
+			handler(a.Seq)
+			return nil, nil
+		})},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("belfry: worker: %w", err)
+	}
+	scheduler, err := tick.New(ctx, tick.Options{
+		Store: b.store, Queue: queue, Settings: b.settings, Holder: "bench", Log: quiet(),
+		Wake:        func([]core.Lane) { work.Wake() },
+		Concurrency: map[core.Priority]int{core.Critical: b.settings.Workers, core.Default: b.settings.Workers, core.Bulk: b.settings.Workers},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("belfry: tick: %w", err)
+	}
+	if err := b.submitTo(work, scheduler); err != nil {
+		return nil, err
+	}
+	roles, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan error, 2)
+	go func() { ended <- scheduler.Run(roles) }()
+	go func() { ended <- work.Run(roles) }()
+	return func(context.Context) error {
+		cancel()
+		return errors.Join(<-ended, <-ended)
+	}, nil
+}
+
+// submitTo has what is submitted from now on started by these two without waiting for a poll or a tick.
+func (b *belfrySystem) submitTo(work *worker.Function, scheduler *tick.Function) error {
+	var store core.SubmitStore = b.store
+	if b.mem {
+		dispatching, err := core.NewSubmitDispatcher(b.store, core.SubmitDispatchOptions{
+			Topics: scheduler.Topics(), TakeCredit: scheduler.TakeCredit,
+		})
+		if err != nil {
+			return fmt.Errorf("belfry: %w", err)
+		}
+		store = dispatching
+	}
+	b.submit = core.NewSubmitter(store, core.SubmitterOptions{Wake: work.Wake})
+	return nil
+}
