@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-	"unicode/utf8"
 )
 
 // Kinds of AttemptError.
@@ -100,42 +99,22 @@ func kindOf(ran Ran) string {
 	return KindError
 }
 
-// maxResultDepth bounds the nesting of a result, so that no reader of it runs out of stack.
-const maxResultDepth = 100
-
 // checkResult says why a result cannot be kept, or nil.
 func checkResult(result json.RawMessage) error {
-	switch {
-	case len(result) == 0:
+	if len(result) == 0 {
 		return nil
-	case len(result) > MaxResultBytes:
-		return fmt.Errorf("result: %d bytes, at most %d", len(result), MaxResultBytes)
-	case !utf8.Valid(result):
-		return errors.New("result: not UTF-8")
-	case !json.Valid(result):
-		return errors.New("result: not JSON")
-	case depthOf(result) > maxResultDepth:
-		return fmt.Errorf("result: nested deeper than %d", maxResultDepth)
 	}
-	return nil
-}
-
-// depthOf returns how deep valid JSON nests.
-func depthOf(text []byte) int {
-	depth, deepest, quoted := 0, 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			depth++
-			deepest = max(deepest, depth)
-		case c == '}' || c == ']':
-			depth--
-		}
+	if len(result) > MaxResultBytes {
+		return fmt.Errorf("result: %d bytes, at most %d are kept", len(result), MaxResultBytes)
 	}
-	return deepest
+	facts, err := ScanJSON(result)
+	if err != nil {
+		return fmt.Errorf("result: not JSON: %w", err)
+	}
+	var errs FieldErrors
+	if facts.Depth > MaxPayloadDepth {
+		errs.Add("result", "nests %d deep, at most %d are kept", facts.Depth, MaxPayloadDepth)
+	}
+	checkStrings(&errs, "result", facts)
+	return errs.Err()
 }

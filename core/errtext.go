@@ -36,7 +36,7 @@ func runeStart(text string, n int) int {
 	if n >= len(text) {
 		return len(text)
 	}
-	for i := n; i > 0 && i > n-utf8.UTFMax; i-- {
+	for i := n; i >= 0 && i > n-utf8.UTFMax; i-- {
 		if utf8.RuneStart(text[i]) {
 			return i
 		}
