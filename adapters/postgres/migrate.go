@@ -77,9 +77,6 @@ func apply(ctx context.Context, tx pgx.Tx, steps []migration) error {
 			return err
 		}
 	}
-	if current == 0 {
-		return makeFirstPartitions(ctx, tx)
-	}
 	return nil
 }
 

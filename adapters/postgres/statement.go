@@ -42,7 +42,9 @@ func loadStatements() (statements, error) {
 		"{ended}", recordColumns+", "+endedColumns,
 		"{may_run}", mayRun,
 		"{next_token}", nextToken,
-		"{j.attempt}", attemptColumns(),
+		"{brief}", strings.Replace(recordColumns, " payload,", " NULL::json AS payload,", 1),
+		"{j.attempt}", ofJob(colEndedToken, "j.lease_token AS ended_token", colErrors),
+		"{j.raised}", ofJob(colLeaseToken, "least(j.lease_token, 9223372036854775806) + 1 AS lease_token", recordWidth),
 	)
 	for name, text := range all {
 		all[name] = parts.Replace(text)
@@ -63,14 +65,14 @@ func (s statements) vary(mark, usual, other, suffix string) {
 	}
 }
 
-// attemptColumns are those of {record} but errors, of the table j, with the lease token as the token now ended.
-func attemptColumns() string {
+// ofJob are the first n columns of {record} of the table j, the one at place with another value.
+func ofJob(place int, value string, n int) string {
 	columns := strings.Split(recordColumns, ",")
 	for i, c := range columns {
 		columns[i] = "j." + strings.TrimSpace(c)
 	}
-	columns[colEndedToken] = "j.lease_token AS ended_token"
-	return strings.Join(columns[:colErrors], ", ")
+	columns[place] = value
+	return strings.Join(columns[:n], ", ")
 }
 
 // waitingSuffix names the form of a statement that waits for locked rows, up to the lock timeout, instead of

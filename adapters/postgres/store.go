@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
+	"github.com/belfry-dev/belfry/core"
 )
 
 // Options of a store. The zero value is ready.
@@ -29,10 +30,13 @@ type Options struct {
 
 // Store is a core.Store in PostgreSQL. It may be used from many goroutines.
 type Store struct {
-	pool *pgxpool.Pool
-	sql  statements
-	opts Options
+	pool    *pgxpool.Pool
+	sql     statements
+	opts    Options
+	holders holders
 }
+
+var _ core.Store = (*Store)(nil)
 
 // idlePing is how long a connection may have been idle to be used without asking first whether it still lives.
 // It is longer than a tick, so that an idle scheduler sends one statement a second and not two.

@@ -150,11 +150,23 @@ func durationsLiteral(list []time.Duration) string {
 	if list == nil {
 		return ""
 	}
-	parts := make([]string, len(list))
+	numbers := make([]int64, len(list))
 	for i, d := range list {
-		parts[i] = strconv.FormatInt(d.Microseconds(), 10)
+		numbers[i] = d.Microseconds()
 	}
-	return "{" + strings.Join(parts, ",") + "}"
+	return numbersLiteral(numbers)
+}
+
+// numbersLiteral is a bigint[] as the server reads it from text.
+func numbersLiteral(list []int64) string {
+	b := []byte{'{'}
+	for i, n := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, n, 10)
+	}
+	return string(append(b, '}'))
 }
 
 // textsLiteral is a text[] as the server reads it from text; "" for none.

@@ -128,6 +128,8 @@ CREATE TABLE belfry.rollups (
     PRIMARY KEY (minute, priority, type, shard)
 ) WITH (fillfactor = 50);
 
+CREATE INDEX rollups_unmerged ON belfry.rollups (minute) WHERE shard <> -1;
+
 CREATE TABLE belfry.rollup_totals (
     priority  smallint NOT NULL,
     type      text COLLATE "C" NOT NULL,
@@ -138,9 +140,34 @@ CREATE TABLE belfry.rollup_totals (
     PRIMARY KEY (priority, type)
 );
 
+-- Histograms are added up element by element; one may be longer than the other.
+CREATE FUNCTION belfry.add_up(a bigint[], b bigint[]) RETURNS bigint[] LANGUAGE sql IMMUTABLE AS $$
+    SELECT coalesce(array_agg(coalesce(u.a, 0) + coalesce(u.b, 0) ORDER BY u.i), '{}') FROM unnest(a, b) WITH ORDINALITY AS u (a, b, i)
+$$;
+CREATE AGGREGATE belfry.add_up (bigint[]) (sfunc = belfry.add_up, stype = bigint[], initcond = '{}');
+
+-- Makes the history partition of a day (UTC), unless it is there. The table is made first and attached then, which
+-- holds up no finish and no reader; both are one transaction, so a table that is not attached is one detached.
+CREATE FUNCTION belfry.make_history_day(day date) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    name text := 'job_history_' || to_char(day, 'YYYYMMDD');
+BEGIN
+    PERFORM pg_advisory_xact_lock(x'62656c66'::integer, x'72790001'::integer);
+    IF to_regclass('belfry.' || name) IS NOT NULL THEN
+        RETURN false;
+    END IF;
+    EXECUTE format('CREATE TABLE belfry.%I (LIKE belfry.job_history INCLUDING ALL)', name);
+    EXECUTE format('ALTER TABLE belfry.job_history ATTACH PARTITION belfry.%I FOR VALUES FROM (%L) TO (%L)', name,
+                   day::timestamp AT TIME ZONE 'UTC', (day + 1)::timestamp AT TIME ZONE 'UTC');
+    RETURN true;
+END
+$$;
+
 -- Ends a submit whose dedupe key was taken when it inserted and free when it looked: it starts again.
 CREATE FUNCTION belfry.start_again() RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION 'a dedupe key came free meanwhile' USING ERRCODE = '40001';
 END
 $$;
+
+SELECT belfry.make_history_day((now() AT TIME ZONE 'UTC')::date + ahead) FROM generate_series(-1, 8) AS ahead;

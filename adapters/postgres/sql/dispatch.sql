@@ -46,7 +46,7 @@ taken AS (
     SET    status = 2, lease_until = {now} + $2::interval, reap_at = {now} + $2::interval, dispatches = 1,
            dispatch_fence = (SELECT h.token FROM held h WHERE h.bucket = (id & 63))
     WHERE  id = ANY (ARRAY(SELECT id FROM picked WHERE may_run))
-    RETURNING {record}
+    RETURNING {brief}
 )
 SELECT 0 AS kind, t.* FROM taken t
 UNION ALL

@@ -1,0 +1,52 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/belfry-dev/belfry/adapters/postgres/wire"
+	"github.com/belfry-dev/belfry/core"
+)
+
+// changeRounds bounds how often a change looks again for a job that moves between tables while it looks.
+const changeRounds = 10
+
+// Cancel ends a job that has not started and asks a running one to stop; see core.JobStore.
+func (s *Store) Cancel(ctx context.Context, id int64) (core.Job, error) {
+	return s.change(ctx, "cancel", id, core.Status.Live, func(suffix string, each func(wire.Row) error) wire.Call {
+		return s.sql.call("cancel"+suffix, s.args(1).Int8(id), each)
+	})
+}
+
+// Reschedule gives a job that has not started a new run_at; see core.JobStore.
+func (s *Store) Reschedule(ctx context.Context, id int64, when core.When) (core.Job, error) {
+	waiting := func(st core.Status) bool { return st == core.Scheduled || st == core.Queued }
+	return s.change(ctx, "reschedule", id, waiting, func(_ string, each func(wire.Row) error) wire.Call {
+		return s.sql.call("reschedule", s.args(3).Int8(id).Time(when.At).Interval(when.Delay), each)
+	})
+}
+
+// change sends a conditional statement for one job. When no row comes back it looks where the job is: absent
+// everywhere is ErrNotFound, a status that does not allow the change is a conflict, and one that does allow it
+// means that the job moved meanwhile, and the statement is sent again.
+func (s *Store) change(ctx context.Context, act string, id int64, allowed func(core.Status) bool, call func(suffix string, each func(wire.Row) error) wire.Call) (core.Job, error) {
+	for range changeRounds {
+		var changed core.Job
+		err := s.end(ctx, act, func(suffix string) []wire.Call {
+			return []wire.Call{s.guard(s.opts.LockTimeout), call(suffix, func(r wire.Row) error {
+				changed = job(r)
+				return nil
+			})}
+		})
+		if err != nil || changed.ID != 0 {
+			return changed, err
+		}
+		found, err := s.Get(ctx, id)
+		if err != nil {
+			return core.Job{}, err
+		}
+		if !allowed(found.Status) {
+			return core.Job{}, wrap(act, &core.ConflictError{Job: found, Act: act})
+		}
+	}
+	return core.Job{}, wrap(act, core.ErrBusy)
+}

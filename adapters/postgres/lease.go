@@ -1,0 +1,40 @@
+package postgres
+
+import (
+	"context"
+	"sync"
+
+	"github.com/belfry-dev/belfry/adapters/postgres/wire"
+	"github.com/belfry-dev/belfry/core"
+)
+
+// holders remembers, for each holder that ticks through this store, the buckets it held last.
+type holders struct {
+	mu   sync.Mutex
+	held map[string]uint64 // a bit for each bucket
+}
+
+// noteHeld records what the holder has now and reports whether it lost a bucket since its last tick.
+func (s *Store) noteHeld(holder string, held []core.Held) (lost bool) {
+	var now uint64
+	for _, h := range held {
+		now |= 1 << h.Bucket
+	}
+	s.holders.mu.Lock()
+	defer s.holders.mu.Unlock()
+	if s.holders.held == nil {
+		s.holders.held = map[string]uint64{}
+	}
+	lost = s.holders.held[holder]&^now != 0
+	s.holders.held[holder] = now
+	return lost
+}
+
+// ReleaseLeases gives the holder's bucket leases up as clean.
+func (s *Store) ReleaseLeases(ctx context.Context, holder string) error {
+	err := s.run(ctx, "release leases", s.guard(s.opts.LockTimeout), s.sql.call("lease_release", wire.NewArgs(1).Text(holder), nil))
+	if err == nil {
+		s.noteHeld(holder, nil)
+	}
+	return err
+}

@@ -1,0 +1,205 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/belfry-dev/belfry/adapters/postgres/wire"
+	"github.com/belfry-dev/belfry/core"
+)
+
+const (
+	historyDaysAhead  = 8
+	maintainLockWait  = 100 * time.Millisecond // so that nobody queues behind maintenance for long
+	detachWait        = 3 * time.Second        // for transactions that read history when a day is detached
+	maintainBatch     = 1000
+	maintainRounds    = 10
+	rollupRetention   = 35 * 24 * time.Hour
+	historyNameLayout = "job_history_20060102"
+	dayLayout         = "2006-01-02"
+)
+
+// Maintain does what is due; see core.TickStore. Each step is a transaction of its own and bounded. A step that finds
+// a lock taken is left for the next time, whoever then does it.
+func (s *Store) Maintain(ctx context.Context, req core.MaintainRequest) (core.MaintainResult, error) {
+	var result core.MaintainResult
+	steps := []func(context.Context, core.MaintainRequest, *core.MaintainResult) error{
+		s.makePartitions, s.emptyOverflow, s.dropPartitions, s.dropDead, s.mergeRollups,
+	}
+	var faults error
+	for _, step := range steps {
+		if err := step(ctx, req, &result); err != nil && !errors.Is(err, core.ErrBusy) {
+			faults = errors.Join(faults, err)
+		}
+	}
+	return result, faults
+}
+
+// historyDay is one history table.
+type historyDay struct {
+	name              string
+	day               time.Time
+	attached, pending bool
+}
+
+func (s *Store) historyDays(ctx context.Context) (now time.Time, days []historyDay, err error) {
+	err = s.run(ctx, "maintain", s.sql.call("history_days", s.args(0), func(r wire.Row) error {
+		now = r.Time(0)
+		if name := r.Text(1); name != "" {
+			if day, err := time.Parse(historyNameLayout, name); err == nil {
+				days = append(days, historyDay{name, day, r.Bool(2), r.Bool(3)})
+			}
+		}
+		return nil
+	}))
+	return now, days, err
+}
+
+func (s *Store) makePartitions(ctx context.Context, req core.MaintainRequest, result *core.MaintainResult) error {
+	now, days, err := s.historyDays(ctx)
+	if err != nil {
+		return err
+	}
+	there := map[string]bool{}
+	for _, d := range days {
+		there[d.day.Format(dayLayout)] = true
+	}
+	for ahead := range cmp.Or(req.DaysAhead, historyDaysAhead) + 1 {
+		if day := now.AddDate(0, 0, ahead).Format(dayLayout); !there[day] {
+			if err := s.makeDay(ctx, day, result); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Store) makeDay(ctx context.Context, day string, result *core.MaintainResult) error {
+	return s.run(ctx, "maintain", s.guard(maintainLockWait), s.sql.call("make_history_day", wire.NewArgs(1).Text(day), func(r wire.Row) error {
+		if r.Bool(0) {
+			result.PartitionsMade++
+		}
+		return nil
+	}))
+}
+
+// emptyOverflow moves rows that found no partition into one made for their day, unless they are past retention.
+func (s *Store) emptyOverflow(ctx context.Context, req core.MaintainRequest, result *core.MaintainResult) error {
+	if req.HistoryRetention > 0 {
+		if _, err := s.batches(ctx, "drop_overflow", req.HistoryRetention); err != nil {
+			return err
+		}
+	}
+	for range maintainRounds {
+		var left int
+		var text string
+		err := s.run(ctx, "maintain", s.sql.call("count_overflow", wire.NewArgs(1).Int8(core.CountCap), func(r wire.Row) error {
+			left, text = int(r.Int(0)), r.Text(1)
+			return nil
+		}))
+		if result.Overflow = left; err != nil || left == 0 {
+			return err
+		}
+		if err := s.moveDay(ctx, text, result); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) moveDay(ctx context.Context, text string, result *core.MaintainResult) error {
+	day, err := time.Parse(dayLayout, text)
+	if err != nil {
+		return nil // an instant beyond the calendar: damaged by hand, left where it is
+	}
+	if err := s.makeDay(ctx, text, result); err != nil {
+		return err
+	}
+	a := wire.NewArgs(3).Time(day).Time(day.AddDate(0, 0, 1)).Int8(maintainBatch * maintainRounds)
+	return s.run(ctx, "maintain", s.guard(maintainLockWait), s.sql.call("move_overflow", a, nil))
+}
+
+// dropPartitions drops the days that lie wholly before the retention.
+func (s *Store) dropPartitions(ctx context.Context, req core.MaintainRequest, result *core.MaintainResult) error {
+	if req.HistoryRetention <= 0 {
+		return nil
+	}
+	now, days, err := s.historyDays(ctx)
+	if err != nil {
+		return err
+	}
+	var faults error
+	for _, d := range days {
+		if d.day.AddDate(0, 0, 1).After(now.Add(-req.HistoryRetention)) {
+			continue
+		}
+		switch err := s.dropDay(ctx, d); {
+		case err == nil:
+			result.PartitionsDropped++
+		case !errors.Is(err, core.ErrBusy) && !errors.Is(err, core.ErrUnavailable):
+			faults = errors.Join(faults, err)
+		}
+	}
+	return faults
+}
+
+// dropDay detaches a day and drops it. Detaching waits for transactions that use the history and blocks none; when
+// they take too long it stays half done, and the next time it is completed.
+func (s *Store) dropDay(ctx context.Context, d historyDay) error {
+	detach := "ALTER TABLE belfry.job_history DETACH PARTITION belfry." + d.name
+	switch {
+	case d.pending:
+		if err := s.run(ctx, "maintain", s.guard(maintainLockWait), wire.Call{SQL: detach + " FINALIZE"}); err != nil {
+			return err
+		}
+	case d.attached:
+		wait, cancel := context.WithTimeout(ctx, detachWait)
+		defer cancel()
+		if err := s.run(wait, "maintain", wire.Call{SQL: detach + " CONCURRENTLY"}); err != nil {
+			return err
+		}
+	}
+	return s.run(ctx, "maintain", s.guard(maintainLockWait), wire.Call{SQL: "DROP TABLE IF EXISTS belfry." + d.name})
+}
+
+func (s *Store) dropDead(ctx context.Context, req core.MaintainRequest, result *core.MaintainResult) (err error) {
+	if req.DeadRetention > 0 {
+		result.DeadDropped, err = s.batches(ctx, "drop_dead", req.DeadRetention)
+	}
+	return err
+}
+
+// batches sends a statement that deletes what is past a retention until it finds no full batch, a few times at most.
+func (s *Store) batches(ctx context.Context, name string, retention time.Duration) (total int, err error) {
+	for range maintainRounds {
+		n := 0
+		err := s.run(ctx, "maintain", s.guard(maintainLockWait), s.sql.call(name, s.args(2).Interval(retention).Int8(maintainBatch), func(wire.Row) error {
+			n++
+			return nil
+		}))
+		if total += n; err != nil || n < maintainBatch {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+func (s *Store) mergeRollups(ctx context.Context, _ core.MaintainRequest, result *core.MaintainResult) error {
+	for range maintainRounds {
+		n := 0
+		err := s.run(ctx, "maintain", s.guard(maintainLockWait), s.sql.call("merge_rollups", s.args(1).Int8(maintainBatch), func(r wire.Row) error {
+			n = int(r.Int(0))
+			return nil
+		}))
+		if result.RollupsMerged += n; err != nil {
+			return err
+		}
+		if n < maintainBatch {
+			break
+		}
+	}
+	_, err := s.batches(ctx, "drop_rollups", rollupRetention)
+	return err
+}

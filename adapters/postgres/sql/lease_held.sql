@@ -1,0 +1,5 @@
+-- The store's clock, and the buckets held with their tokens.
+--   $1 clock offset  $2 holder
+SELECT {now}, bucket, token
+FROM   (SELECT) one LEFT JOIN belfry.scheduler_leases ON holder = $2::text AND expires_at > clock_timestamp() + $1::interval
+ORDER  BY bucket;
