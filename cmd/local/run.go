@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strings"
 
 	"github.com/belfry-dev/belfry/adapters/local"
 	"github.com/belfry-dev/belfry/adapters/postgres"
@@ -37,7 +36,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) (err error) {
 		}
 		defer parts.Listener.Close()
 	}
-	if parts.Queue, err = openQueue(ctx, o.settings); err != nil {
+	if parts.Queue, err = openQueue(o.settings); err != nil {
 		return err
 	}
 	if parts.Store, err = openStore(ctx, o); err != nil {
@@ -60,16 +59,13 @@ func openStore(ctx context.Context, o options) (core.Store, error) {
 }
 
 // openQueue returns nil in direct mode. The queues of this program live in its memory.
-func openQueue(ctx context.Context, s boot.Settings) (core.Queue, error) {
+func openQueue(s boot.Settings) (core.Queue, error) {
 	if !s.QueueMode() {
 		return nil, nil
 	}
-	for _, u := range []string{s.QueueCriticalURL, s.QueueDefaultURL, s.QueueBulkURL} {
-		if !strings.HasPrefix(u, "mem://") {
-			return nil, fmt.Errorf("queue %q: this program has queues of scheme mem:// only", u)
-		}
-	}
-	return local.Open(ctx, local.Options{})
+	return local.Open(map[core.Priority]string{
+		core.Critical: s.QueueCriticalURL, core.Default: s.QueueDefaultURL, core.Bulk: s.QueueBulkURL,
+	})
 }
 
 // greet prints where everything is and a command that works.

@@ -122,6 +122,9 @@ func crash(ctx context.Context, which string, s settings) error {
 
 // run starts the processes, lets load and faults loose on them, and returns the final rows.
 func run(ctx context.Context, ps []*process, points []string, l *load, dsn string, db *pgserver.Server, w *witness, s settings) (map[string]int, []core.Job, error) {
+	if err := postgres.Migrate(ctx, dsn); err != nil {
+		return nil, nil, err
+	}
 	store, err := postgres.Open(ctx, dsn, postgres.Options{})
 	if err != nil {
 		return nil, nil, err

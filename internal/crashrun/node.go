@@ -43,6 +43,10 @@ func runNode(args []string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	roles, err := node.ParseRoles(*role)
+	if err != nil {
+		return err
+	}
 	store, err := openPatiently(ctx, *dsn)
 	if err != nil {
 		return err
@@ -50,7 +54,7 @@ func runNode(args []string) error {
 	defer store.Close()
 	parts := node.Parts{
 		Settings: shortSettings(),
-		Roles:    node.ParseRolesOrAll(*role),
+		Roles:    roles,
 		Store:    &seenStore{Store: store, w: w, p: p},
 		Handlers: core.Handlers{"work": core.HandlerFunc((&seenHandler{w, p}).work)},
 		Log:      slog.New(slog.NewTextHandler(os.Stderr, nil)).With("node", *name),
@@ -61,7 +65,11 @@ func runNode(args []string) error {
 		}
 	}
 	if *queue && strings.Contains(*role, "tick") {
-		parts.Queue = &seenQueue{Queue: local.New(local.Options{}), p: p}
+		q, err := local.Open(nil)
+		if err != nil {
+			return err
+		}
+		parts.Queue = &seenQueue{Queue: q, p: p}
 	}
 	return node.Run(ctx, parts)
 }

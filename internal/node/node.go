@@ -97,19 +97,21 @@ func (n *running) build(ctx context.Context) (err error) {
 
 func (n *running) buildAPI() error {
 	var store core.SubmitStore = n.Store
+	var err error
 	if n.tick != nil && n.Queue != nil {
-		store = core.NewDispatchingStore(n.Store, n.tick.Ticker(), n.tick.Topics())
+		store, err = core.NewSubmitDispatcher(n.Store, core.SubmitDispatchOptions{Topics: n.tick.Topics(), TakeCredit: n.tick.TakeCredit})
+		if err != nil {
+			return err
+		}
 	}
+	o := api.Options{Jobs: n.Store, Stats: n.Store, Version: n.Version, Logger: n.Log}
 	wake := func() {}
 	if n.worker != nil {
 		wake = n.worker.Wake
-	}
-	n.submit = core.NewSubmitter(store, core.SubmitterOptions{Wake: wake})
-	o := api.Options{Submitter: grouped{n.submit}, Jobs: n.Store, Stats: n.Store, Version: n.Version, Logger: n.Log}
-	if n.worker != nil {
 		o.Poke = func(id int64) { n.worker.Wake(); n.worker.Poke(id) }
 	}
-	var err error
+	n.submit = core.NewSubmitter(store, core.SubmitterOptions{Wake: wake})
+	o.Submitter = n.submit
 	if n.api, err = api.New(o); err != nil {
 		return err
 	}
@@ -136,17 +138,6 @@ func (n *running) serve(ctx context.Context) error {
 	}
 	<-failed
 	return errors.Join(err, n.submit.Close(grace))
-}
-
-// grouped lets the API submit through a Submitter: single jobs share commits.
-type grouped struct{ *core.Submitter }
-
-func (g grouped) Submit(ctx context.Context, jobs []core.NewJob) ([]core.Submitted, error) {
-	if len(jobs) != 1 {
-		return g.SubmitBatch(ctx, jobs)
-	}
-	one, err := g.Submitter.Submit(ctx, jobs[0])
-	return []core.Submitted{one}, err
 }
 
 // instanceName names this process among all: host, process id and start time.
