@@ -1,0 +1,316 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/queuetest"
+)
+
+func TestAGroupSentInPartIsPublishedAgainAtTheNextTick(t *testing.T) {
+	bubble(t, func(w *works) {
+		ticker := w.begin("a")
+		ids := submit(w.T, w.store, 40, core.NewJob{})
+		w.queue.FailSends(core.Default, queuetest.LoseEveryOther)
+		tick(w.T, ticker) // finds the lane
+		tick(w.T, ticker) // marks and sends
+		w.queue.FailSends(core.Default, nil)
+		tick(w.T, ticker)
+		twice := 0
+		for _, id := range ids {
+			if w.times(id) == 2 {
+				twice++
+			}
+		}
+		if twice != 20 {
+			w.Errorf("%d of 40 jobs were published twice, want the 20 whose Send had failed", twice)
+		}
+		w.hand(core.Default, 40)
+	})
+}
+
+// The topic took all and its answer got lost. The second messages name the same tokens: each job starts once.
+func TestAnUnknownSendIsRepeatedAndStartsOnce(t *testing.T) {
+	bubble(t, func(w *works) {
+		ids := submit(w.T, w.store, 40, core.NewJob{})
+		w.queue.FailSends(core.Default, queuetest.SendAndDeny)
+		ticker := w.begin("a")
+		tick(w.T, ticker)
+		w.queue.FailSends(core.Default, nil)
+		tick(w.T, ticker)
+		for _, id := range ids {
+			if got := w.times(id); got != 2 {
+				w.Fatalf("job %d was published %d times, want twice", id, got)
+			}
+		}
+		stopWorker := w.work("worker", 10, time.Millisecond)
+		time.Sleep(time.Second)
+		stopWorker()
+		w.ended(ids)
+	})
+}
+
+// A topic is down for a minute. Its jobs are neither lost nor written over and over, the other priorities go on, and
+// all start within seconds of its return.
+func TestATopicThatIsDownForAMinute(t *testing.T) {
+	bubble(t, func(w *works) {
+		var told events
+		stopTicker := run(w.T, w.ticker("a", func(o *core.TickerOptions) { o.OnEvent = told.add }))
+		stopWorker := w.work("worker", 100, time.Millisecond)
+		w.queue.FailSends(core.Default, queuetest.LoseAll)
+		ids := submit(w.T, w.store, 1000, core.NewJob{})
+		others := submit(w.T, w.store, 1000, core.NewJob{Priority: core.Bulk})
+		time.Sleep(time.Minute)
+		w.ended(others)
+		w.mu.Lock()
+		sent := 0
+		for _, times := range w.sent {
+			sent += times
+		}
+		w.mu.Unlock()
+		if sent > 1000+2000 {
+			w.Errorf("%d messages were sent while a topic was down, want few beyond the 1,000 of the other priority", sent)
+		}
+		if len(told.of(core.PublishFailed)) == 0 {
+			w.Error("nobody was told")
+		}
+		w.queue.FailSends(core.Default, nil)
+		time.Sleep(20 * time.Second)
+		stopWorker()
+		stopTicker()
+		w.ended(ids)
+	})
+}
+
+// A Send that hangs holds up neither the leases nor the other priorities, and not the leaving either.
+func TestASendThatHangs(t *testing.T) {
+	bubble(t, func(w *works) {
+		var held atomic.Int64
+		ticker := w.ticker("a", func(o *core.TickerOptions) {
+			o.OnTick = func(r core.TickReport) { held.Store(int64(r.Held)) }
+		})
+		stopTicker := run(w.T, ticker)
+		stopWorker := w.work("worker", 100, time.Millisecond)
+		w.queue.FailSends(core.Default, queuetest.Hang)
+		ids := submit(w.T, w.store, 50, core.NewJob{})
+		time.Sleep(3 * time.Second)
+		others := submit(w.T, w.store, 50, core.NewJob{Priority: core.Critical})
+		time.Sleep(5 * time.Second)
+		w.ended(others)
+		if held.Load() != core.Buckets {
+			w.Errorf("beside a hanging Send %d buckets are held", held.Load())
+		}
+		began := time.Now()
+		stopTicker()
+		if took := time.Since(began); took > 2*time.Second {
+			w.Errorf("leaving took %s of the bubble's time", took)
+		}
+		w.queue.FailSends(core.Default, nil)
+		stopTicker = run(w.T, w.ticker("b", nil))
+		time.Sleep(10 * time.Second) // the leases were not released: some of what they cover is unknown
+		stopWorker()
+		stopTicker()
+		w.ended(ids)
+	})
+}
+
+// Case I12: the answer of a tick gets lost after its commit: its rows are queued and nobody knows. Their dispatch
+// lease passes.
+func TestRowsOfATickWhoseAnswerIsLostArePublished(t *testing.T) {
+	bubble(t, func(w *works) {
+		ticker := w.begin("a")
+		ids := submit(w.T, w.store, 40, core.NewJob{})
+		tick(w.T, ticker)
+		w.store.fail(nil, onMethod("Tick", errors.New("connection reset")))
+		if _, err := ticker.Tick(w.Context()); err == nil {
+			w.Error("the lost answer gave no error")
+		}
+		w.store.fail(nil, nil)
+		for _, id := range ids {
+			if got := get(w.T, w.store, id); got.Status != core.Queued || w.times(id) != 0 {
+				w.Fatalf("job %d is %s and was published %d times; want queued and never", id, got.Status, w.times(id))
+			}
+		}
+		stopTicker := run(w.T, ticker)
+		stopWorker := w.work("worker", 10, time.Millisecond)
+		time.Sleep(12 * time.Second)
+		stopWorker()
+		stopTicker()
+		w.ended(ids)
+	})
+}
+
+// A holder dies between commit and publish. The next one publishes what it had queued, under the same tokens and
+// without waiting for dispatch leases: takeover and one tick.
+func TestAnUncleanHoldersRowsArePublishedAtTakeover(t *testing.T) {
+	bubble(t, func(w *works) {
+		dying := w.begin("dying")
+		ids := submit(w.T, w.store, 40, core.NewJob{})
+		tick(w.T, dying)
+		w.queue.FailSends(core.Default, queuetest.LoseAll)
+		w.store.fail(onMethod("Undispatch", errors.New("dead")), nil)
+		if _, err := dying.Tick(w.Context()); err == nil {
+			w.Error("nothing failed")
+		}
+		w.queue.FailSends(core.Default, nil)
+		w.store.fail(nil, nil)
+		stopWorker := w.work("worker", 10, time.Millisecond)
+		stopNext := run(w.T, w.ticker("next", nil))
+		time.Sleep(6 * time.Second)
+		stopNext()
+		stopWorker()
+		w.ended(ids)
+	})
+}
+
+// A holder that leaves on purpose has published what it queued: the next one repeats nothing.
+func TestACleanHoldersRowsAreNotPublishedAgain(t *testing.T) {
+	bubble(t, func(w *works) {
+		ids := submit(w.T, w.store, 40, core.NewJob{})
+		stop := run(w.T, w.ticker("leaving", nil))
+		time.Sleep(time.Second)
+		stop()
+		stop = run(w.T, w.ticker("next", nil))
+		time.Sleep(5 * time.Second)
+		stop()
+		for _, id := range ids {
+			if got := w.times(id); got != 1 {
+				w.Fatalf("job %d was published %d times, want once", id, got)
+			}
+		}
+	})
+}
+
+// A holder that was paused and lost its leases dispatches nothing when it wakes up.
+func TestADeposedHolderDispatchesNothing(t *testing.T) {
+	bubble(t, func(w *works) {
+		var told events
+		paused := w.ticker("paused", func(o *core.TickerOptions) { o.OnEvent = told.add })
+		tick(w.T, paused)
+		submit(w.T, w.store, 10, core.NewJob{})
+		tick(w.T, paused) // has seen the lane and the queue: its next pass would mark rows
+		time.Sleep(5 * time.Second)
+		next := w.begin("next")
+		ids := submit(w.T, w.store, 30, core.NewJob{})
+		report := tick(w.T, paused)
+		if report.Held != 0 || report.Dispatched != 0 {
+			w.Errorf("the deposed holder holds %d buckets and dispatched %d jobs", report.Held, report.Dispatched)
+		}
+		if len(told.of(core.LeasesLost)) != 1 {
+			w.Errorf("told of lost leases %d times, want once", len(told.of(core.LeasesLost)))
+		}
+		tick(w.T, next)
+		tick(w.T, next)
+		for _, id := range ids {
+			if got := w.times(id); got != 1 {
+				w.Fatalf("job %d was published %d times, want once, by the holder", id, got)
+			}
+		}
+	})
+}
+
+// atSubmit is dispatch at submit with the credit of a ticker.
+func (w *works) atSubmit(ticker *core.Ticker, change func(*core.SubmitDispatchOptions)) *core.SubmitDispatcher {
+	w.Helper()
+	opts := core.SubmitDispatchOptions{Topics: w.topics, TakeCredit: ticker.TakeCredit}
+	if change != nil {
+		change(&opts)
+	}
+	d, err := core.NewSubmitDispatcher(w.store, opts)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return d
+}
+
+func TestDispatchAtSubmitDoesNotWaitForTheTick(t *testing.T) {
+	bubble(t, func(w *works) {
+		ticker := w.begin("a")
+		d := w.atSubmit(ticker, nil)
+		ids := submit(w.T, d, 5, core.NewJob{})
+		later := submit(w.T, d, 5, core.NewJob{Delay: time.Minute})
+		stopWorker := w.work("worker", 10, time.Millisecond)
+		time.Sleep(100 * time.Millisecond) // no tick
+		stopWorker()
+		w.ended(ids)
+		for _, id := range later {
+			if got := get(w.T, w.store, id).Status; got != core.Scheduled {
+				w.Errorf("job %d, due in a minute, is %s", id, got)
+			}
+		}
+	})
+}
+
+// Beyond the credit jobs wait in the table; with a backlog all do.
+func TestDispatchAtSubmitKeepsToTheCredit(t *testing.T) {
+	bubble(t, func(w *works) {
+		ticker := w.begin("a")
+		d := w.atSubmit(ticker, nil)
+		ids := submit(w.T, d, 300, core.NewJob{})
+		queued := 0
+		for _, id := range ids {
+			if get(w.T, w.store, id).Status == core.Queued {
+				queued++
+			}
+		}
+		if queued == 0 || queued > core.WindowFloor {
+			w.Errorf("%d of 300 jobs were dispatched at submit, want some, within the window", queued)
+		}
+		tick(w.T, ticker)
+		tick(w.T, ticker) // the window is full and a backlog is left
+		for _, id := range submit(w.T, d, 10, core.NewJob{}) {
+			if got := get(w.T, w.store, id).Status; got != core.Scheduled {
+				w.Fatalf("job %d, submitted behind a backlog, is %s", id, got)
+			}
+		}
+		if n := len(w.sent); n > core.WindowFloor {
+			w.Errorf("%d jobs are in the queue, beyond the window of %d", n, core.WindowFloor)
+		}
+	})
+}
+
+func TestTheTickIsTheNetOfDispatchAtSubmit(t *testing.T) {
+	bubble(t, func(w *works) {
+		ticker := w.begin("a")
+		d := w.atSubmit(ticker, nil)
+		w.queue.FailSends(core.Default, queuetest.LoseAll)
+		failed := submit(w.T, d, 5, core.NewJob{})
+		if job := get(w.T, w.store, failed[0]); job.Status != core.Queued {
+			w.Fatalf("the job is %s, want queued", job.Status)
+		}
+		resting := submit(w.T, d, 5, core.NewJob{})
+		if job := get(w.T, w.store, resting[0]); job.Status != core.Scheduled {
+			w.Errorf("right after a failed Send a job is %s, want scheduled: the queue is in trouble", job.Status)
+		}
+		w.queue.FailSends(core.Default, nil)
+		tick(w.T, ticker)
+		for _, id := range failed {
+			if got := w.times(id); got != 2 {
+				w.Errorf("job %d was published %d times, want again at the next tick", id, got)
+			}
+		}
+	})
+}
+
+// A submitter dies between commit and publish: the short dispatch lease passes.
+func TestASubmitterThatDiesBeforePublishing(t *testing.T) {
+	bubble(t, func(w *works) {
+		stopTicker := run(w.T, w.begin("a"))
+		time.Sleep(100 * time.Millisecond)
+		answers, err := w.store.Submit(context.Background(), []core.NewJob{{
+			Type: "echo", Priority: core.Default, MaxAttempts: 5, Queued: true, QueuedLease: 5 * time.Second,
+		}})
+		if err != nil {
+			w.Fatal(err)
+		}
+		stopWorker := w.work("worker", 10, time.Millisecond)
+		time.Sleep(7 * time.Second)
+		stopWorker()
+		stopTicker()
+		w.ended([]int64{answers[0].ID})
+	})
+}
