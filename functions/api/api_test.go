@@ -77,7 +77,7 @@ func (b *bench) do(method, target, body string, header ...string) answer {
 	w := httptest.NewRecorder()
 	b.api.ServeHTTP(w, r)
 	a := answer{w.Code, w.Result().Header, w.Body.String()}
-	checkAnswer(b.t, b.api, r, a)
+	checkAnswer(b.t, b.api, r, body, a)
 	return a
 }
 

@@ -1,10 +1,157 @@
 package api_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
 	"testing"
+
+	"github.com/pb33f/libopenapi"
+	validator "github.com/pb33f/libopenapi-validator"
+	verrors "github.com/pb33f/libopenapi-validator/errors"
 
 	"github.com/belfry-dev/belfry/functions/api"
 )
 
-func checkAnswer(t *testing.T, a *api.API, r *http.Request, got answer) {}
+// contract is the API's own document as a validator. All APIs of these tests have the same document.
+var contract struct {
+	once sync.Once
+	validator.Validator
+	errs []error
+}
+
+func contractOf(t *testing.T, a *api.API) validator.Validator {
+	t.Helper()
+	contract.once.Do(func() {
+		w := httptest.NewRecorder()
+		a.ServeHTTP(w, httptest.NewRequest("GET", "/openapi.json", nil))
+		doc, err := libopenapi.NewDocument(w.Body.Bytes())
+		if err != nil {
+			contract.errs = append(contract.errs, err)
+			return
+		}
+		contract.Validator, contract.errs = validator.NewValidator(doc)
+	})
+	if len(contract.errs) > 0 {
+		t.Fatal(contract.errs)
+	}
+	return contract.Validator
+}
+
+// checkAnswer holds one exchange against the document: what was accepted must be what the document describes,
+// and so must every answer. The headers every answer carries are checked too.
+func checkAnswer(t *testing.T, a *api.API, r *http.Request, sent string, got answer) {
+	t.Helper()
+	if got.header.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(got.header.Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Errorf("%s: headers %v", r.URL.Path, got.header)
+	}
+	if got.status >= 400 {
+		checkProblem(t, got)
+	}
+	if strings.HasPrefix(r.URL.Path, "/docs") || r.URL.Path == "/openapi.json" || got.status == http.StatusMethodNotAllowed ||
+		strings.Contains(got.body, "there is nothing at this path") {
+		return
+	}
+	v := contractOf(t, a)
+	again := r.Clone(t.Context())
+	again.Body = io.NopCloser(strings.NewReader(sent))
+	if got.status < 300 {
+		if ok, errs := v.ValidateHttpRequest(again); !ok {
+			t.Errorf("%s %s was accepted, but the document says: %s", r.Method, r.URL.Path, tell(errs))
+		}
+	}
+	again.Body = io.NopCloser(strings.NewReader(sent))
+	response := &http.Response{StatusCode: got.status, Header: got.header, Body: io.NopCloser(strings.NewReader(got.body)), Request: again}
+	if ok, errs := v.ValidateHttpResponse(again, response); !ok {
+		t.Errorf("%s %s answered %d %.300s, but the document says: %s", r.Method, r.URL.Path, got.status, got.body, tell(errs))
+	}
+}
+
+// checkProblem holds an answer against RFC 9457 and against what must never be in one.
+func checkProblem(t *testing.T, got answer) {
+	t.Helper()
+	var p api.Problem
+	decoder := json.NewDecoder(strings.NewReader(got.body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&p); err != nil || got.header.Get("Content-Type") != "application/problem+json" {
+		t.Errorf("%v: no problem document: %q", err, got.body)
+		return
+	}
+	if p.Type != "about:blank" || p.Status != got.status || p.Title != http.StatusText(got.status) || p.Detail == "" {
+		t.Errorf("problem %+v of an answer with status %d", p, got.status)
+	}
+	for _, inside := range []string{"sqlite", "postgres", "SELECT", "INSERT", "goroutine", ".go:", "json:", "/tmp/"} {
+		if strings.Contains(got.body, inside) {
+			t.Errorf("the problem speaks of the inside: %s", got.body)
+		}
+	}
+}
+
+func tell(errs []*verrors.ValidationError) string {
+	var b strings.Builder
+	for _, e := range errs {
+		b.WriteString(e.Message + " " + e.Reason + "; ")
+		for _, s := range e.SchemaValidationErrors {
+			b.WriteString(s.FieldPath + " " + s.Reason + "; ")
+		}
+	}
+	return b.String()
+}
+
+func TestDocumentIsValid(t *testing.T) {
+	b := newBench(t)
+	a := b.do("GET", "/openapi.json", "").want(t, http.StatusOK)
+	if got := a.header.Get("Content-Type"); got != "application/json" {
+		t.Errorf("Content-Type %q", got)
+	}
+	if ok, errs := contractOf(t, b.api).ValidateDocument(); !ok {
+		t.Error(tell(errs))
+	}
+	var doc struct {
+		OpenAPI string
+		Paths   map[string]map[string]struct {
+			OperationID string `json:"operationId"`
+		}
+	}
+	if err := json.Unmarshal([]byte(a.body), &doc); err != nil || !strings.HasPrefix(doc.OpenAPI, "3.1") {
+		t.Fatalf("version %q, %v", doc.OpenAPI, err)
+	}
+	for path, methods := range map[string]string{
+		"/v1/jobs": "get post", "/v1/jobs/batch": "post", "/v1/jobs/{id}": "get", "/v1/jobs/{id}/cancel": "post", "/v1/jobs/{id}/retry": "post",
+		"/v1/jobs/{id}/reschedule": "post", "/v1/dead-letters": "delete get", "/v1/dead-letters/redrive": "post", "/v1/stats": "get",
+		"/metrics": "get", "/healthz": "get", "/readyz": "get",
+	} {
+		for method := range strings.FieldsSeq(methods) {
+			if doc.Paths[path][method].OperationID == "" {
+				t.Errorf("%s %s is not in the document", method, path)
+			}
+		}
+	}
+}
+
+// The docs page is whole in itself: nothing comes from elsewhere, nothing is script.
+func TestDocsPage(t *testing.T) {
+	b := newBench(t)
+	page := b.do("GET", "/docs", "").want(t, http.StatusOK)
+	for _, want := range []string{"POST /v1/jobs/batch", "/v1/jobs/{id}/reschedule", `id="NewJob"`, "dedupe_key", "/docs/docs.css", "discard-dead-letters"} {
+		if !strings.Contains(page.body, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	for _, bad := range []string{"<script", "http://", "https://", "ZgotmplZ", "<no value>", "style="} {
+		if strings.Contains(page.body, bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+	if got := page.header.Get("Content-Security-Policy"); !strings.Contains(got, "style-src 'self'") {
+		t.Errorf("policy %q", got)
+	}
+	style := b.do("GET", "/docs/docs.css", "").want(t, http.StatusOK)
+	if got := style.header.Get("Content-Type"); !strings.HasPrefix(got, "text/css") || bytes.Contains([]byte(style.body), []byte("url(")) {
+		t.Errorf("style sheet: %s", got)
+	}
+}
