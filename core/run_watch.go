@@ -10,8 +10,8 @@ func (w *Worker) watchEvery() time.Duration {
 	return min(max(w.opts.Lease/100, 5*time.Millisecond), 500*time.Millisecond)
 }
 
-// watchLoop stops handlers whose time is over, until done ends: one scan now and then instead of timers for
-// each attempt.
+// watchLoop stops handlers whose lease cannot be kept and gives up those that ignore their context, until done
+// ends: one scan now and then instead of timers for each attempt. (A timeout ends the context by itself.)
 func (w *Worker) watchLoop(done context.Context) {
 	ticker := time.NewTicker(w.watchEvery())
 	defer ticker.Stop()
@@ -27,7 +27,7 @@ func (w *Worker) watchLoop(done context.Context) {
 
 // watch looks at every running attempt once.
 func (w *Worker) watch(now time.Time) {
-	var late, lost, leaked []*attempt
+	var lost, leaked []*attempt
 	w.mu.Lock()
 	for i := 0; i < len(w.held); i++ {
 		a := w.held[i]
@@ -51,8 +51,6 @@ func (w *Worker) watch(now time.Time) {
 			w.leakLocked(a)
 			w.endLocked(a, w.timedOut(a, now))
 			leaked = append(leaked, a)
-		case overdue >= 0:
-			late = append(late, a)
 		}
 	}
 	w.mu.Unlock()
@@ -65,9 +63,6 @@ func (w *Worker) watch(now time.Time) {
 	for _, a := range lost {
 		a.ctx.end(ErrLeaseLost)
 		w.eventOf(LeaseLost, a, ErrLeaseLost)
-	}
-	for _, a := range late {
-		a.ctx.end(ErrTimeout)
 	}
 	for _, a := range leaked {
 		w.eventOf(Leaked, a, nil)

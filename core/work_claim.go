@@ -42,7 +42,7 @@ func (w *Worker) claimLoop(ctx context.Context) {
 }
 
 func (c *claimer) begin(now time.Time) {
-	c.round = now
+	c.round, c.empty = now, 0
 	c.shares.Begin(now)
 }
 
@@ -82,13 +82,14 @@ func (c *claimer) ready(ctx context.Context) (open, reserved int, ok bool) {
 	return open, reserved, open+reserved > 0
 }
 
-// pace waits a moment after claims that took little, so that the next takes more at once, and longer after several
-// that took nothing though rows were said to be due: those are in another's hands. It reports whether it waited.
+// pace waits a moment after claims that took little, so that the next takes more at once, and longer when more claims
+// of a round took nothing than there are lanes: rows said to be due are in another's hands. It reports whether it
+// waited.
 func (c *claimer) pace(ctx context.Context, now time.Time, free int) bool {
 	gap, want := claimGap, c.w.opts.Slots/2
 	switch {
-	case c.empty > 0:
-		gap, want = min(claimGap<<min(c.empty, 16), c.w.opts.Poll), 0
+	case c.empty > len(c.shares.lanes):
+		gap, want = min(claimGap<<min(c.empty-len(c.shares.lanes), 16), c.w.opts.Poll), 0
 	case !c.little && free >= want:
 		return false
 	case free >= want:
@@ -117,7 +118,6 @@ func (c *claimer) wait(ctx context.Context, d time.Duration, want int) (slots bo
 	case <-w.slotC:
 		return true
 	case <-w.wakeC:
-		c.empty = 0
 		c.begin(time.Now())
 	}
 	return false

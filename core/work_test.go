@@ -40,6 +40,11 @@ func newRig(t *testing.T, store *memStore, handlers Handlers, opts WorkerOptions
 	ctx, cancel := context.WithCancel(t.Context())
 	r.worker, r.stop = w, cancel
 	go func() { r.result <- w.Run(ctx) }()
+	t.Cleanup(func() {
+		if r.stop != nil {
+			_, _ = r.end()
+		}
+	})
 	return r
 }
 
@@ -47,6 +52,7 @@ func newRig(t *testing.T, store *memStore, handlers Handlers, opts WorkerOptions
 func (r *rig) end() (error, time.Duration) {
 	began := time.Now()
 	r.stop()
+	r.stop = nil
 	err := <-r.result
 	return err, time.Since(began)
 }
@@ -76,9 +82,12 @@ func (m *memStore) submit(t *testing.T, job NewJob) int64 {
 	return answers[0].ID
 }
 
-// handle makes the handlers of type "work".
+// handle makes the handlers of type "work", and of type "other", whose jobs do nothing.
 func handle(f func(ctx context.Context, job *Job) error) Handlers {
-	return Handlers{"work": HandlerFunc(func(ctx context.Context, job *Job) (json.RawMessage, error) { return nil, f(ctx, job) })}
+	return Handlers{
+		"work":  HandlerFunc(func(ctx context.Context, job *Job) (json.RawMessage, error) { return nil, f(ctx, job) }),
+		"other": HandlerFunc(func(context.Context, *Job) (json.RawMessage, error) { return nil, nil }),
+	}
 }
 
 func TestWorkerRunsWhatIsDue(t *testing.T) {

@@ -1,0 +1,267 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestHandlerEnds(t *testing.T) {
+	boom := errors.New("boom")
+	for _, c := range []struct {
+		name    string
+		handler func(ctx context.Context, job *Job) error
+		status  Status
+		kinds   string // of the errors kept
+		text    string // in the last of them
+	}{
+		{"ok", func(context.Context, *Job) error { return nil }, Done, "", ""},
+		{"fails twice, then succeeds", func(_ context.Context, job *Job) error {
+			if job.Attempts < 3 {
+				return boom
+			}
+			return nil
+		}, Done, "error error", "boom"},
+		{"always fails", func(context.Context, *Job) error { return boom }, Failed, "error error error error error", "boom"},
+		{"permanent", func(context.Context, *Job) error { return Permanent(boom) }, Failed, "permanent", "boom"},
+		{"panics", func(context.Context, *Job) error { panic("bad\x00thing") }, Failed, "panic panic panic panic panic", "bad\uFFFDthing"},
+		{"ends its goroutine", func(context.Context, *Job) error { runtime.Goexit(); return nil }, Failed, "panic panic panic panic panic", "goroutine"},
+		{"snoozes thrice", func(_ context.Context, job *Job) error {
+			if job.Snoozes < 3 {
+				return Snooze(time.Minute)
+			}
+			return nil
+		}, Done, "", ""},
+		{"scribbles on its job", func(_ context.Context, job *Job) error { job.ID, job.LeaseToken = 999, 999; return nil }, Done, "", ""},
+		{"waits for its timeout", func(ctx context.Context, job *Job) error {
+			<-ctx.Done()
+			if !errors.Is(context.Cause(ctx), ErrTimeout) || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return Permanent(errors.New("another cause"))
+			}
+			return ctx.Err()
+		}, Failed, "timeout timeout timeout timeout timeout", "deadline"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := newMemStore()
+				newRig(t, store, handle(c.handler), WorkerOptions{})
+				id := store.submit(t, NewJob{Timeout: time.Minute})
+				other := store.submit(t, NewJob{Type: "other", Delay: time.Hour})
+				time.Sleep(90 * time.Minute)
+				job := store.get(id)
+				var kinds []string
+				for _, e := range job.Errors {
+					kinds = append(kinds, e.Kind)
+				}
+				if job.Status != c.status || strings.Join(kinds, " ") != c.kinds {
+					t.Fatalf("%s with errors %q, want %s with %q", job.Status, kinds, c.status, c.kinds)
+				}
+				if n := len(job.Errors); n > 0 && !strings.Contains(job.Errors[n-1].Error, c.text) {
+					t.Errorf("error %q, want %q in it", job.Errors[n-1].Error, c.text)
+				}
+				if job.Attempts > job.MaxAttempts || store.get(other).Status.Live() {
+					t.Errorf("%d attempts; the other job is %s", job.Attempts, store.get(other).Status)
+				}
+			})
+		})
+	}
+}
+
+// TestPanicTellsWhere: the error of a panic holds the place it came from.
+func TestPanicTellsWhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemStore()
+		r := newRig(t, store, handle(func(context.Context, *Job) error { panic("here") }), WorkerOptions{})
+		id := store.submit(t, NewJob{MaxAttempts: 1})
+		time.Sleep(time.Second)
+		if e := store.get(id).Errors[0].Error; !strings.Contains(e, "run_test.go") || len(e) > MaxErrorBytes {
+			t.Errorf("error of a panic: %q", e)
+		}
+		if r.told(Panicked) != 1 || r.worker.Counts().Panics != 1 {
+			t.Errorf("%d panics told", r.told(Panicked))
+		}
+	})
+}
+
+// TestB20HandlerIgnoresItsTimeout is case B20: the attempt ends as timed out, its slot is free, its lease is not
+// extended any more, it is counted as leaked, and what it returns later is refused.
+func TestB20HandlerIgnoresItsTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemStore()
+		release := make(chan struct{})
+		var entered atomic.Int32
+		r := newRig(t, store, handle(func(context.Context, *Job) error {
+			if entered.Add(1) == 1 {
+				<-release
+			}
+			return nil
+		}), WorkerOptions{Slots: 1, TimeoutGrace: 5 * time.Second})
+		id := store.submit(t, NewJob{Timeout: time.Minute, Backoff: []time.Duration{time.Hour}})
+		time.Sleep(66 * time.Second)
+		job := store.get(id)
+		if job.Status != Scheduled || len(job.Errors) != 1 || job.Errors[0].Kind != KindTimeout {
+			t.Fatalf("after timeout and grace: %s, %+v", job.Status, job.Errors)
+		}
+		if c := r.worker.Counts(); c.Running != 0 || c.Leaked != 1 || r.told(Leaked) != 1 {
+			t.Errorf("counts %+v", c)
+		}
+		other := store.submit(t, NewJob{})
+		time.Sleep(2 * time.Second)
+		if got := store.get(other).Status; got != Done {
+			t.Errorf("the freed slot's next job is %s", got)
+		}
+		beats := store.called("Heartbeat")
+		time.Sleep(2 * time.Minute)
+		if store.called("Heartbeat") != beats {
+			t.Error("a leaked handler's lease is extended")
+		}
+		close(release)
+		time.Sleep(time.Second)
+		if job := store.get(id); job.Status != Scheduled || job.Attempts != 1 {
+			t.Errorf("the late result changed the job: %s", job.Status)
+		}
+		if c := r.worker.Counts(); c.Leaked != 0 || c.LeaksEver != 1 || c.LateResults != 1 || r.told(LateResult) != 1 {
+			t.Errorf("counts at last %+v", c)
+		}
+	})
+}
+
+// TestI01Stop is case I01 under the hand-back rule: jobs that honour their context are handed back without an
+// attempt, one that ignores it is handed back as the last act, and Run returns by its deadline.
+func TestI01Stop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemStore()
+		var causes []error
+		forever := make(chan struct{})
+		defer close(forever)
+		r := newRig(t, store, handle(func(ctx context.Context, job *Job) error {
+			switch string(job.Payload) {
+			case `"short"`:
+				time.Sleep(5 * time.Second)
+				return nil
+			case `"deaf"`:
+				<-forever
+				return nil
+			}
+			select {
+			case <-time.After(time.Minute):
+				return nil
+			case <-ctx.Done():
+				causes = append(causes, context.Cause(ctx))
+				return ctx.Err()
+			}
+		}), WorkerOptions{StopGrace: 10 * time.Second})
+		short := store.submit(t, NewJob{Payload: []byte(`"short"`)})
+		long := store.submit(t, NewJob{Payload: []byte(`"long"`)})
+		deaf := store.submit(t, NewJob{Payload: []byte(`"deaf"`)})
+		time.Sleep(2 * time.Second)
+		ahead := store.submit(t, NewJob{Delay: time.Second})
+		err, took := r.end()
+		if err != nil || took > 20*time.Second {
+			t.Errorf("Run returned %v after %s, want nil within 20s", err, took)
+		}
+		if took < 15*time.Second {
+			t.Errorf("the deaf handler was handed back after %s, before its 15s", took)
+		}
+		for id, want := range map[int64]Status{short: Done, long: Scheduled, deaf: Scheduled, ahead: Scheduled} {
+			if job := store.get(id); job.Status != want || want == Scheduled && job.Attempts != 0 {
+				t.Errorf("job %s: %s after %d attempts, want %s", job.Payload, job.Status, job.Attempts, want)
+			}
+		}
+		if len(causes) != 1 || !errors.Is(causes[0], ErrStopping) {
+			t.Errorf("causes %v", causes)
+		}
+	})
+}
+
+// TestStopIsPrompt: with nothing running, and also with handlers that end at once, Run returns without delay.
+func TestStopIsPrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemStore()
+		r := newRig(t, store, handle(func(context.Context, *Job) error { return nil }), WorkerOptions{})
+		id := store.submit(t, NewJob{})
+		time.Sleep(5 * time.Second)
+		if err, took := r.end(); err != nil || took > time.Millisecond {
+			t.Errorf("%v after %s", err, took)
+		}
+		if store.get(id).Status != Done {
+			t.Error("the job is not done")
+		}
+		if err := r.worker.Run(t.Context()); err == nil {
+			t.Error("a worker ran twice")
+		}
+	})
+}
+
+// TestStopDuringOutage: while the store is down Run still returns by its deadline and says what is not recorded.
+func TestStopDuringOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemStore()
+		r := newRig(t, store, handle(func(context.Context, *Job) error { time.Sleep(time.Second); return nil }), WorkerOptions{StopGrace: 2 * time.Second})
+		store.submit(t, NewJob{})
+		time.Sleep(500 * time.Millisecond)
+		store.setFaults(func(string) error { return ErrUnavailable }, nil)
+		time.Sleep(time.Second)
+		if err, took := r.end(); err == nil || took > 4*time.Second {
+			t.Errorf("%v after %s, want an error within 4s", err, took)
+		}
+	})
+}
+
+func TestWorkerOptionsAreChecked(t *testing.T) {
+	noop := handle(func(context.Context, *Job) error { return nil })
+	for field, opts := range map[string]WorkerOptions{
+		"id":             {},
+		"slots":          {ID: "w", Slots: -1},
+		"critical_slots": {ID: "w", Slots: 5, CriticalSlots: 5},
+		"lease":          {ID: "w", Lease: 40 * time.Second, Heartbeat: 20 * time.Second},
+		"weights":        {ID: "w", Weights: Weights{Bulk: -1}},
+		"poll":           {ID: "w", Poll: -1},
+	} {
+		_, err := NewWorker(newMemStore(), noop, opts)
+		var fault *FieldError
+		if !errors.As(err, &fault) || fault.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	for name, handlers := range map[string]Handlers{"none": {}, "nil": {"a": nil}, "unnamed": {"": noop["work"]}} {
+		if _, err := NewWorker(newMemStore(), handlers, WorkerOptions{ID: "w"}); err == nil {
+			t.Errorf("handlers %s: no error", name)
+		}
+	}
+}
+
+// TestContextOfAttempt: values of Run's context reach handlers, and children of an attempt's context end with it.
+func TestContextOfAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		type key struct{}
+		store := newMemStore()
+		var got []any
+		w, err := NewWorker(store, handle(func(ctx context.Context, _ *Job) error {
+			deadline, _ := ctx.Deadline()
+			child, cancel := context.WithCancel(ctx)
+			defer cancel()
+			<-child.Done()
+			got = append(got, ctx.Value(key{}), time.Until(deadline), context.Cause(child))
+			return nil
+		}), WorkerOptions{ID: "w"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "v"))
+		ended := make(chan error, 1)
+		go func() { ended <- w.Run(ctx) }()
+		store.submit(t, NewJob{Timeout: time.Minute})
+		time.Sleep(2 * time.Minute)
+		cancel()
+		if err := <-ended; err != nil || !slices.Equal(got, []any{"v", time.Duration(0), error(ErrTimeout)}) {
+			t.Errorf("%v, %v", got, err)
+		}
+	})
+}
