@@ -17,12 +17,12 @@ type fault struct {
 	who  *process
 }
 
-// faultPlan draws n faults: each named point at least four times (it may be overtaken by another fault), the
+// faultPlan draws n faults: each named point seven times (some are overtaken by another fault), the
 // database twice, the rest kills and freezes of any process.
 func faultPlan(rnd *rand.Rand, ps []*process, points []string, n int) []fault {
 	var plan []fault
 	for _, name := range points {
-		for range 5 {
+		for range 7 {
 			plan = append(plan, fault{"point:" + name, pick(rnd, ps, name)})
 		}
 	}
