@@ -39,10 +39,14 @@ func (b *beats) down() bool {
 // leaseMargin is how long before its lease's end a handler is stopped.
 func (w *Worker) leaseMargin() time.Duration { return w.opts.Lease / marginPart }
 
-// leaseLeft is what is left at now of a lease that counts from the local moment from. The monotonic clock stands
-// still while a machine sleeps, the wall clock can be set: the shorter answer holds.
+// leaseLeft is what is left at now of a lease that counts from the local moment from.
 func (w *Worker) leaseLeft(from, now time.Time) time.Duration {
-	monotonic, wall := now.Sub(from), now.Round(0).Sub(from.Round(0))
+	return w.leaseAfter(now.Sub(from), now.Round(0).Sub(from.Round(0)))
+}
+
+// leaseAfter is what is left of a lease after a time that two clocks measured. The monotonic one stands still while a
+// machine sleeps, the wall clock can be set: the longer time holds.
+func (w *Worker) leaseAfter(monotonic, wall time.Duration) time.Duration {
 	return w.opts.Lease - max(monotonic, wall)
 }
 

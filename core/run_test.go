@@ -137,7 +137,7 @@ func TestB20HandlerIgnoresItsTimeout(t *testing.T) {
 func TestI01Stop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newMemStore()
-		var causes []error
+		causes := make(chan error, 3)
 		forever := make(chan struct{})
 		defer close(forever)
 		r := newRig(t, store, handle(func(ctx context.Context, job *Job) error {
@@ -153,7 +153,7 @@ func TestI01Stop(t *testing.T) {
 			case <-time.After(time.Minute):
 				return nil
 			case <-ctx.Done():
-				causes = append(causes, context.Cause(ctx))
+				causes <- context.Cause(ctx)
 				return ctx.Err()
 			}
 		}), WorkerOptions{StopGrace: 10 * time.Second})
@@ -174,8 +174,8 @@ func TestI01Stop(t *testing.T) {
 				t.Errorf("job %s: %s after %d attempts, want %s", job.Payload, job.Status, job.Attempts, want)
 			}
 		}
-		if len(causes) != 1 || !errors.Is(causes[0], ErrStopping) {
-			t.Errorf("causes %v", causes)
+		if err := <-causes; !errors.Is(err, ErrStopping) || len(causes) != 0 {
+			t.Errorf("cause %v, and %d more", err, len(causes))
 		}
 	})
 }
