@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
@@ -152,6 +153,34 @@ func (s *stage) put(status core.Status, job core.NewJob) core.Job {
 	}
 	s.Fatalf("no way to %s", status)
 	return core.Job{}
+}
+
+// putAll brings many new jobs of one type, due now, to status in few calls, and returns them as they stand.
+func (s *stage) putAll(status core.Status, jobs []core.NewJob) []core.Job {
+	s.Helper()
+	submitted, typ := s.submit(jobs...), jobs[0].Type
+	switch status {
+	case core.Queued:
+		s.dispatch(typ, len(jobs))
+	case core.Running, core.Done, core.Failed:
+		var ends []core.End
+		for _, job := range s.claim(typ, len(jobs)) {
+			ends = append(ends, core.End{Ref: refOf(job), Outcome: map[core.Status]core.Outcome{core.Done: core.EndDone, core.Failed: core.EndFail}[status]})
+		}
+		if status != core.Running {
+			s.finishAll(ends)
+		}
+	case core.Cancelled:
+		for _, one := range submitted {
+			s.cancel(one.ID)
+		}
+	}
+	placed := s.list(core.ListQuery{Type: typ, Statuses: []core.Status{status}, Limit: 1000})
+	if len(placed) != len(jobs) {
+		s.Fatalf("%d of %d jobs are %s", len(placed), len(jobs), status)
+	}
+	slices.Reverse(placed)
+	return placed
 }
 
 // eventually calls act until it reports true; the stage's patience bounds it.

@@ -76,8 +76,8 @@ func finishOutcomes(s *stage) {
 func finishMixed(s *stage) {
 	var ends []core.End
 	var want []core.EndAnswer
-	for i := range 120 {
-		job := s.put(core.Running, core.NewJob{Type: "a"})
+	s.submitMany(120, "a")
+	for i, job := range s.claim("a", 120) {
 		outcome := core.Outcome(1 + i%5)
 		end, answer := core.End{Ref: refOf(job), Outcome: outcome, Wait: time.Hour}, core.EndAnswer{Status: []core.Status{0, core.Done, core.Failed, core.Scheduled, core.Scheduled, core.Scheduled}[outcome]}
 		switch {
@@ -144,8 +144,8 @@ func finishRepeat(s *stage) {
 
 func finishRace(s *stage) {
 	other := s.second()
-	for round := range 40 {
-		job := s.put(core.Running, core.NewJob{Type: "a", MaxAttempts: 9})
+	s.submitMany(40, "a")
+	for round, job := range s.claim("a", 40) {
 		outcomes := [2]core.Outcome{core.Outcome(1 + round%5), core.Outcome(1 + round/5%5)}
 		var answers [2]core.EndAnswer
 		s.times(2, func(i int) error {

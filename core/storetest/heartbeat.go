@@ -33,8 +33,8 @@ func beatExtends(s *stage) {
 func beatOrder(s *stage) {
 	var refs []core.Ref
 	var want []core.Beat
-	for i := range 60 {
-		job := s.put(core.Running, core.NewJob{Type: "a"})
+	s.submitMany(60, "a")
+	for i, job := range s.claim("a", 60) {
 		ref, beat := refOf(job), core.Beat{}
 		switch i % 4 {
 		case 1:

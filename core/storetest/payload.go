@@ -74,11 +74,8 @@ func payloadBytes(s *stage) {
 }
 
 func payloadAbsent(s *stage) {
-	ids := []int64{s.submitOne(core.NewJob{Type: "a"}), s.submitOne(core.NewJob{Type: "a", Payload: json.RawMessage{}})}
-	for _, id := range ids {
-		if got := s.get(id).Payload; string(got) != "{}" {
-			s.Errorf("an absent payload came back as %q", got)
-		}
+	if got := s.get(s.submitOne(core.NewJob{Type: "a"})).Payload; string(got) != "{}" {
+		s.Errorf("an absent payload came back as %q", got)
 	}
 }
 
