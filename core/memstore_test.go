@@ -173,6 +173,9 @@ func (m *memStore) claimLane(res *ClaimResult, taken *Taken, q Quota, req ClaimR
 		heap.Pop(h)
 		mark := Mark{j.RunAt, j.ID}
 		behind := q.PerTenant == 0 && q.After != (Mark{}) && cmp.Or(mark.RunAt.Compare(q.After.RunAt), cmp.Compare(mark.ID, q.After.ID)) <= 0
+		if m.locked[j.ID] {
+			res.DueIn = 0
+		}
 		if m.locked[j.ID] || behind || q.PerTenant > 0 && perTenant[j.Tenant] >= q.PerTenant {
 			skipped = append(skipped, top)
 			continue

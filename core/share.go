@@ -110,9 +110,10 @@ func (s *Shares) Plan(now time.Time, free, reserved int) []Quota {
 	}
 
 	takers := s.pick(func(l *lane) bool { return l.busy })
-	var probes []*lane
+	var probes []*lane // are given one slot each, before the takers share the others
 	if len(takers) == 0 {
 		takers = s.pick(func(l *lane) bool { return l.wanted(s.round, now) })
+		probes = takers[:min(len(takers), open)]
 	} else {
 		probes = s.pick(func(l *lane) bool {
 			return !l.busy && (l.askedAt.Before(s.round) || now.Sub(l.askedAt) >= probeEvery)

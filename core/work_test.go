@@ -11,8 +11,6 @@ import (
 
 // rig is a worker on a memStore inside a synctest bubble.
 type rig struct {
-	t      *testing.T
-	store  *memStore
 	worker *Worker
 	stop   context.CancelFunc
 	result chan error
@@ -22,9 +20,9 @@ type rig struct {
 }
 
 // newRig starts a worker; it is stopped at the test's end unless the test stops it itself.
-func newRig(t *testing.T, store *memStore, handlers Handlers, opts WorkerOptions) *rig {
+func newRig(t *testing.T, store WorkStore, handlers Handlers, opts WorkerOptions) *rig {
 	t.Helper()
-	r := &rig{t: t, store: store, result: make(chan error, 1)}
+	r := &rig{result: make(chan error, 1)}
 	if opts.ID == "" {
 		opts.ID = "w"
 	}
