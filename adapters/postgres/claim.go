@@ -165,9 +165,9 @@ func (c *claim) read(r wire.Row, quotas []int) error {
 	return nil
 }
 
-// mark moves the quota's last mark to the job, where it lies further.
+// mark moves the quota's last mark to the job, where it lies further and has no tenant.
 func (c *claim) mark(at int, j core.Job) {
-	if c.quotas[at].PerTenant > 0 {
+	if j.Tenant != "" || c.quotas[at].PerTenant > 0 {
 		return
 	}
 	last := &c.taken[at].Last

@@ -135,11 +135,11 @@ func (s *Store) dropPartitions(ctx context.Context, req core.MaintainRequest, re
 		if d.day.AddDate(0, 0, 1).After(now.Add(-req.HistoryRetention)) {
 			continue
 		}
-		switch err := s.dropDay(ctx, d); {
-		case err == nil:
+		err := s.dropDay(ctx, d)
+		if err == nil {
 			result.PartitionsDropped++
-		case !errors.Is(err, core.ErrBusy) && !errors.Is(err, core.ErrUnavailable):
-			faults = errors.Join(faults, err)
+		} else if !leaveToOthers(err) {
+			faults = errors.Join(faults, wrap("maintain", err))
 		}
 	}
 	return faults
@@ -151,17 +151,27 @@ func (s *Store) dropDay(ctx context.Context, d historyDay) error {
 	detach := "ALTER TABLE belfry.job_history DETACH PARTITION belfry." + d.name
 	switch {
 	case d.pending:
-		if err := s.run(ctx, "maintain", s.guard(maintainLockWait), wire.Call{SQL: detach + " FINALIZE"}); err != nil {
+		if err := s.send(ctx, s.guard(maintainLockWait), wire.Call{SQL: detach + " FINALIZE"}); err != nil {
 			return err
 		}
 	case d.attached:
 		wait, cancel := context.WithTimeout(ctx, detachWait)
 		defer cancel()
-		if err := s.run(wait, "maintain", wire.Call{SQL: detach + " CONCURRENTLY"}); err != nil {
+		if err := s.send(wait, wire.Call{SQL: detach + " CONCURRENTLY"}); err != nil {
 			return err
 		}
 	}
-	return s.run(ctx, "maintain", s.guard(maintainLockWait), wire.Call{SQL: "DROP TABLE IF EXISTS belfry." + d.name})
+	return s.send(ctx, s.guard(maintainLockWait), wire.Call{SQL: "DROP TABLE belfry." + d.name})
+}
+
+// leaveToOthers reports whether dropping a day failed because it is in use, or because another process drops it too.
+func leaveToOthers(err error) bool {
+	for _, code := range []string{codeLockNotAvailable, codeDeadlock, codeQueryCanceled, codeUndefinedTable, codeWrongObject, codeNotInState} {
+		if hasCode(err, code) {
+			return true
+		}
+	}
+	return errors.Is(err, context.DeadlineExceeded)
 }
 
 func (s *Store) dropDead(ctx context.Context, req core.MaintainRequest, result *core.MaintainResult) (err error) {

@@ -123,7 +123,7 @@ func (s *Store) submitArgs(jobs []item) *wire.Args {
 	a := s.args(18)
 	wire.Texts(a, jobs, func(n *item) string { return n.Type })
 	wire.JSONs(a, jobs, func(n *item) []byte {
-		if n.Payload == nil {
+		if len(n.Payload) == 0 {
 			return []byte("{}")
 		}
 		return n.Payload

@@ -24,6 +24,9 @@ const (
 	codeUndefinedColumn     = "42703"
 	codeUndefinedFunction   = "42883"
 	codeInvalidSchema       = "3F000"
+	codeWrongObject         = "42809" // not a partition of this table, or not any more
+	codeNotInState          = "55000" // its detaching is pending already
+	codeDiskFull            = "53100"
 	codeInvalidPassword     = "28P01"
 	codeInvalidAuth         = "28000"
 	codeNoDatabase          = "3D000"
@@ -54,7 +57,7 @@ func wrap(act string, err error) error {
 
 func sentinelOf(e *pgconn.PgError) error {
 	switch e.Code {
-	case codeReadOnlyTransaction:
+	case codeReadOnlyTransaction, codeDiskFull:
 		return core.ErrReadOnly
 	case codeLockNotAvailable, codeDeadlock, codeSerialization:
 		return core.ErrBusy

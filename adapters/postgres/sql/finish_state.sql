@@ -3,7 +3,7 @@
 --   $1 clock offset  $2 ids  $3 lease tokens  $4 only if the lease has passed
 SELECT g.item, f.status,
        coalesce(f.running AND f.lease_token = g.token AND (NOT g.lost OR f.lease_until <= {now}), false) AS busy,
-       coalesce(f.ended_token = g.token, false) AS repeated
+       coalesce(f.ended_token = g.token AND g.token <> 0, false) AS repeated
 FROM   unnest($2::bigint[], $3::bigint[], $4::boolean[]) WITH ORDINALITY AS g (ref, token, lost, item)
 LEFT   JOIN LATERAL (
     SELECT (status + 0) = 3 AS running, CASE WHEN status = 3 AND ended_token = g.token THEN 1 ELSE status END AS status, lease_token, ended_token, lease_until FROM belfry.jobs WHERE id = g.ref

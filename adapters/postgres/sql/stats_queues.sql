@@ -26,11 +26,11 @@ WITH RECURSIVE lanes AS (
 )
 SELECT p.priority,
        (SELECT count(*) FROM (SELECT FROM belfry.jobs WHERE status = 1 AND priority = p.priority LIMIT $2) c),
-       least((SELECT sum(n) FROM due WHERE priority = p.priority), $2)::bigint,
+       least((SELECT coalesce(sum(n), 0) FROM due WHERE priority = p.priority), $2)::bigint,
        (SELECT count(*) FROM (SELECT FROM belfry.jobs WHERE status = 2 AND priority = p.priority LIMIT $2) c),
        (SELECT count(*) FROM (SELECT FROM belfry.jobs WHERE status = 3 AND priority = p.priority LIMIT $2) c),
        (SELECT min(oldest) FROM due WHERE priority = p.priority),
-       least((SELECT sum(n) FROM due WHERE priority = p.priority
+       least((SELECT coalesce(sum(n), 0) FROM due WHERE priority = p.priority
               AND NOT EXISTS (SELECT FROM belfry.job_types t
                               WHERE t.type = due.type AND t.announced_at IS NOT NULL AND (t.unhandled_until IS NULL OR t.unhandled_until <= {now}))), $2)::bigint
 FROM   generate_series(1, 3) AS p (priority)

@@ -205,11 +205,11 @@ func TextsOrNull[T any](a *Args, items []T, of func(*T) string) *Args {
 	return a.add(oidTextArray, arr.b)
 }
 
-// JSONs adds a json[] with one element per item; nil is NULL.
+// JSONs adds a json[] with one element per item; an empty one is NULL.
 func JSONs[T any](a *Args, items []T, of func(*T) []byte) *Args {
 	arr := newArray(oidJSON, len(items), 16*len(items))
 	for i := range items {
-		if s := of(&items[i]); s != nil {
+		if s := of(&items[i]); len(s) > 0 {
 			arr.bytes(s)
 		} else {
 			arr.null()
