@@ -165,8 +165,8 @@ func claimMark(s *stage) {
 		s.Fatalf("a full range has %v left, got %v", idsOf(rows[:4]), idsOf(res.Jobs))
 	}
 	s.submit(core.NewJob{Type: "a", Tenant: "t"})
-	if res = s.claimDue(q); len(res.Jobs) != 1 || !res.Taken[0].Tenants || res.Taken[0].Last != (core.Mark{}) {
-		s.Fatalf("a tenant's row sets no mark and says so, got %+v", res.Taken[0])
+	if res = s.claimDue(q); len(res.Jobs) != 1 || !res.Taken[0].Tenants {
+		s.Fatalf("the answer does not say that a row with a tenant was taken: %+v", res.Taken[0])
 	}
 }
 
