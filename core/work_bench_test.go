@@ -71,3 +71,12 @@ func BenchmarkWorkerNoop(b *testing.B) {
 	b.ReportAllocs()
 	runNoops(b, b.N)
 }
+
+// TestWorkerAllocations bounds what the engine allocates for a job that does nothing: the attempt and its goroutine.
+func TestWorkerAllocations(t *testing.T) {
+	const jobs = 50_000
+	runNoops(t, 1_000)
+	if per := testing.AllocsPerRun(1, func() { runNoops(t, jobs) }) / jobs; per > 3 {
+		t.Errorf("%.2f allocations per job, want 3 at most", per)
+	}
+}

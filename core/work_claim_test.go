@@ -218,10 +218,9 @@ func TestLostClaim(t *testing.T) {
 			return nil
 		}), WorkerOptions{Slots: 10})
 		time.Sleep(time.Second)
-		lost := 0
+		var claims atomic.Int64
 		store.setFaults(nil, func(method string) error {
-			if method == "ClaimDue" && lost < 3 {
-				lost++
+			if method == "ClaimDue" && claims.Add(1) <= 3 {
 				return ErrUnavailable
 			}
 			return nil
@@ -235,8 +234,8 @@ func TestLostClaim(t *testing.T) {
 				t.Errorf("job %d: %s after %d attempts", id, job.Status, job.Attempts)
 			}
 		}
-		if c := r.worker.Counts(); lost != 3 || c.Running != 0 {
-			t.Errorf("%d answers lost, %+v", lost, c)
+		if c := r.worker.Counts(); claims.Load() < 4 || c.Running != 0 {
+			t.Errorf("%d claims, %+v", claims.Load(), c)
 		}
 	})
 }

@@ -1,0 +1,267 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// gathering is a store that records the sizes of finish batches and takes a while for each.
+type gathering struct {
+	*memStore
+	mu    sync.Mutex
+	sizes []int
+	now   int
+	most  int
+}
+
+func (s *gathering) Finish(ctx context.Context, ends []End) ([]EndAnswer, error) {
+	s.mu.Lock()
+	s.sizes = append(s.sizes, len(ends))
+	s.now++
+	s.most = max(s.most, s.now)
+	s.mu.Unlock()
+	time.Sleep(10 * time.Millisecond)
+	s.mu.Lock()
+	s.now--
+	s.mu.Unlock()
+	return s.memStore.Finish(ctx, ends)
+}
+
+// TestFinishInBatches: many ends share few writes, two at a time, none above 2,000; a single end goes at once.
+func TestFinishInBatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &gathering{memStore: newMemStore()}
+		newRig(t, store, handle(func(context.Context, *Job) error { return nil }), WorkerOptions{Slots: 5000})
+		id := store.submit(t, NewJob{})
+		time.Sleep(1100 * time.Millisecond)
+		job := store.get(id)
+		if took := job.FinishedAt.Sub(job.StartedAt); job.Status != Done || took > 12*time.Millisecond {
+			t.Errorf("a single job is %s after %s", job.Status, took)
+		}
+		for range 20_000 {
+			store.submit(t, NewJob{})
+		}
+		time.Sleep(time.Minute)
+		if got := store.tally()[Done]; got != 20_001 {
+			t.Fatalf("%d done", got)
+		}
+		store.mu.Lock()
+		defer store.mu.Unlock()
+		if len(store.sizes) > 40 || store.most != 2 {
+			t.Errorf("20,000 ends in %d writes, %d at once", len(store.sizes), store.most)
+		}
+		for _, n := range store.sizes {
+			if n > maxFinish {
+				t.Errorf("a batch of %d", n)
+			}
+		}
+	})
+}
+
+// TestFinishBufferIsBounded: when ends cannot be recorded, claims stop before more than four per slot wait.
+func TestFinishBufferIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemStore()
+		r := newRig(t, store, handle(func(context.Context, *Job) error { return nil }), WorkerOptions{Slots: 10})
+		store.setFaults(only("Finish", ErrUnavailable), nil)
+		for range 200 {
+			store.submit(t, NewJob{})
+		}
+		time.Sleep(time.Minute)
+		if c := r.worker.Counts(); c.Finishing < 40 || c.Finishing >= 50 {
+			t.Errorf("%d ends wait on 10 slots", c.Finishing)
+		}
+		store.setFaults(nil, nil)
+		time.Sleep(time.Minute)
+		if got := store.tally()[Done]; got != 200 {
+			t.Errorf("%d done, want 200", got)
+		}
+	})
+}
+
+// TestBusyEndHoldsUpNoOther: an end whose row is in a stranger's transaction is sent again apart from the others.
+func TestBusyEndHoldsUpNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemStore()
+		newRig(t, store, handle(func(_ context.Context, job *Job) error {
+			if string(job.Payload) == `"locked"` {
+				store.lock(job.ID, true)
+			}
+			return nil
+		}), WorkerOptions{})
+		locked := store.submit(t, NewJob{Payload: []byte(`"locked"`)})
+		time.Sleep(2 * time.Second)
+		var others []int64
+		for range 100 {
+			others = append(others, store.submit(t, NewJob{}))
+		}
+		time.Sleep(1100 * time.Millisecond)
+		for _, id := range others {
+			if got := store.get(id).Status; got != Done {
+				t.Errorf("job %d is %s", id, got)
+			}
+		}
+		time.Sleep(3 * time.Minute) // three leases
+		if job := store.get(locked); job.Status != Running {
+			t.Errorf("the locked one is %s", job.Status)
+		}
+		store.lock(locked, false)
+		time.Sleep(6 * time.Second)
+		if job := store.get(locked); job.Status != Done || job.Attempts != 1 {
+			t.Errorf("freed, it is %s after %d attempts", job.Status, job.Attempts)
+		}
+	})
+}
+
+// TestLostFinish: an end whose answer was lost is sent again and counted once.
+func TestLostFinish(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemStore()
+		r := newRig(t, store, handle(func(context.Context, *Job) error { return nil }), WorkerOptions{})
+		var lost atomic.Int64
+		store.setFaults(nil, func(method string) error {
+			if method == "Finish" && lost.Add(1) <= 4 {
+				return ErrUnavailable
+			}
+			return nil
+		})
+		for range 10 {
+			store.submit(t, NewJob{})
+		}
+		time.Sleep(30 * time.Second)
+		if got := store.tally()[Done]; got != 10 || lost.Load() < 5 || r.told(EndStale) != 0 {
+			t.Errorf("%d done, %d writes, %d told stale", got, lost.Load(), r.told(EndStale))
+		}
+		var sum Rollup
+		for _, row := range store.counts {
+			sum.Add(&row)
+		}
+		if sum.Starts != 10 || sum.Done != 10 {
+			t.Errorf("counted %d starts, %d done", sum.Starts, sum.Done)
+		}
+	})
+}
+
+// poisoned is a store in which a write that holds one certain end always fails.
+type poisoned struct {
+	*memStore
+	bad int64
+}
+
+func (s *poisoned) Finish(ctx context.Context, ends []End) ([]EndAnswer, error) {
+	for _, e := range ends {
+		if e.ID == s.bad {
+			return nil, errors.New("value out of range")
+		}
+	}
+	return s.memStore.Finish(ctx, ends)
+}
+
+// TestPoisonEndHoldsUpNoOther: an end that the store refuses does not keep its batch from being recorded, and is given
+// up in the end, for its lease to run out.
+func TestPoisonEndHoldsUpNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &poisoned{memStore: newMemStore(), bad: 37}
+		for range 100 {
+			store.submit(t, NewJob{})
+		}
+		r := newRig(t, store, handle(func(context.Context, *Job) error { return nil }), WorkerOptions{})
+		time.Sleep(3 * time.Second)
+		if got := store.tally()[Done]; got != 99 {
+			t.Errorf("%d done, want 99", got)
+		}
+		time.Sleep(5 * time.Minute)
+		if c := r.worker.Counts(); r.told(EndDropped) != 1 || c.Finishing != 0 {
+			t.Errorf("dropped %d, %d waiting", r.told(EndDropped), c.Finishing)
+		}
+		store.reap()
+		if job := store.get(37); job.Status != Scheduled || job.Errors[0].Kind != KindLost {
+			t.Errorf("the one given up is %s", job.Status)
+		}
+	})
+}
+
+// TestRollupsCountEverything: starts, ends by outcome and lags, per priority and type, also when some writes fail.
+func TestRollupsCountEverything(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemStore()
+		r := newRig(t, store, handle(func(_ context.Context, job *Job) error {
+			switch string(job.Payload) {
+			case `"fail"`:
+				return Permanent(errors.New("no"))
+			case `"retry"`:
+				if job.Attempts == 1 {
+					return RetryAfter(errors.New("no"), time.Second)
+				}
+			case `"snooze"`:
+				if job.Snoozes == 0 {
+					return Snooze(time.Second)
+				}
+			case `"cancel"`:
+				store.cancel(job.ID)
+				return errors.New("no")
+			}
+			return nil
+		}), WorkerOptions{})
+		var calls atomic.Int64
+		store.setFaults(func(method string) error {
+			if method == "AddRollups" && calls.Add(1)%2 == 1 {
+				return ErrUnavailable
+			}
+			return nil
+		}, nil)
+		for _, payload := range []string{`1`, `"fail"`, `"retry"`, `"snooze"`, `"cancel"`} {
+			for range 3 {
+				store.submit(t, NewJob{Payload: []byte(payload), Priority: Bulk})
+			}
+		}
+		store.submit(t, NewJob{Type: "other", Delay: 2 * time.Second})
+		time.Sleep(10 * time.Second)
+		late := store.submit(t, NewJob{RunAt: time.Now().Add(-2 * time.Minute)})
+		time.Sleep(1100 * time.Millisecond)
+		store.setFaults(nil, nil)
+		if err, _ := r.end(); err != nil {
+			t.Fatal(err)
+		}
+		sums := map[rollupKey]*Rollup{}
+		for _, row := range store.counts {
+			if row.Minute.Truncate(time.Minute) != row.Minute {
+				t.Errorf("minute %s", row.Minute)
+			}
+			key := rollupKey{priority: row.Priority, typ: row.Type}
+			if sums[key] == nil {
+				sums[key] = &Rollup{}
+			}
+			sums[key].Add(&row)
+		}
+		bulk := sums[rollupKey{priority: Bulk, typ: "work"}]
+		if bulk.Starts != 21 || bulk.Done != 9 || bulk.Failed != 3 || bulk.Retried != 3 || bulk.Snoozed != 3 || bulk.Cancelled != 3 {
+			t.Errorf("bulk: %+v", *bulk)
+		}
+		if other := sums[rollupKey{priority: Default, typ: "other"}]; other == nil || other.Starts != 1 || other.Done != 1 {
+			t.Errorf("other: %+v", other)
+		}
+		def := sums[rollupKey{priority: Default, typ: "work"}]
+		if store.get(late).Status != Done || def.Lag[LagBucket(2*time.Minute)] != 1 || def.LagSum < 2*time.Minute {
+			t.Errorf("the late one: %+v", *def)
+		}
+	})
+}
+
+func TestShardsSpread(t *testing.T) {
+	var n [rollupShards]float64
+	for i := range 1600 {
+		n[shardOf(time.Duration(i).String())]++
+	}
+	for shard, got := range n {
+		if math.Abs(got-100) > 60 {
+			t.Errorf("shard %d has %v of 1600 workers", shard, got)
+		}
+	}
+}
