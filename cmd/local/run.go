@@ -31,7 +31,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) (err error) {
 		Log: boot.NewLogger(o.settings, errs),
 	}
 	if o.roles.API {
-		if parts.Listener, err = net.Listen("tcp", o.settings.Addr); err != nil {
+		if parts.Listener, err = new(net.ListenConfig).Listen(ctx, "tcp", o.settings.Addr); err != nil {
 			return fmt.Errorf("listen on %s: %w (another address: -addr 127.0.0.1:0)", o.settings.Addr, err)
 		}
 		defer parts.Listener.Close()

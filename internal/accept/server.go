@@ -61,7 +61,7 @@ func startServer(ctx context.Context, dsn string, queue bool) (*server, error) {
 			break
 		}
 	}
-	go io.Copy(io.Discard, out)
+	go func() { _, _ = io.Copy(io.Discard, out) }()
 	if s.url == "" {
 		s.stop()
 		return nil, fmt.Errorf("cmd/local ended before it printed its URL")

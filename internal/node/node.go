@@ -32,8 +32,8 @@ type Parts struct {
 	Ready    func() // called once the roles are made and about to run. Nil means nobody waits
 }
 
-// Run runs the roles until ctx ends, then stops them: the API first, so that nothing is accepted that nobody
-// here would look after, then tick and worker. The first role that fails stops the others.
+// Run runs the roles until ctx ends, then stops them all at once: what the API still accepts is a row like any
+// other, for whoever comes next. The first role that fails stops the others.
 func Run(ctx context.Context, p Parts) error {
 	n := &running{Parts: p, name: instanceName()}
 	if err := n.build(ctx); err != nil {
