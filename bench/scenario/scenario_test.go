@@ -12,7 +12,7 @@ func TestTargetMet(t *testing.T) {
 		{Target{AtLeast: 2.5}, 249, 100, false},
 		{Target{AtMost: 0.3}, 30, 100, true},
 		{Target{AtMost: 0.3}, 31, 100, false},
-		{Target{AtMost: 0.3}, 0, 0, false}, // nothing to compare with
+		{Target{AtLeast: 2.5}, 5, 0, false}, // nothing to compare with
 		{Target{Absolute: 2}, 2, 0, true},
 		{Target{Absolute: 2}, 2.1, 40, false},
 	} {
