@@ -1,21 +1,16 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
 )
 
-// magic is how every SQLite file begins.
-var magic = []byte("SQLite format 3\x00")
-
-// prepareFile makes sure that there is a file we may write, and that it is empty or begins as a database does.
+// prepareFile makes sure that there is a file we may write. What is in it is SQLite's to judge.
 func prepareFile(path string) (err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -23,22 +18,10 @@ func prepareFile(path string) (err error) {
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	info, err := file.Stat()
-	if err != nil {
-		return err
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", path)
 	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a regular file", path)
-	}
-	head := make([]byte, len(magic))
-	switch _, err := io.ReadFull(file, head); {
-	case errors.Is(err, io.EOF):
-		return nil // empty: a new one
-	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
-		return err
-	case !bytes.Equal(head, magic):
-		return fmt.Errorf("%w: %s does not begin like a database: %s", core.ErrCorrupt, path, adviceCorrupt)
-	}
-	return nil
+	return err
 }
 
 // quickCheck looks for damage: pages that are missing, out of place or make no sense. It gives up after limit,

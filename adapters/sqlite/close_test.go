@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -88,5 +89,45 @@ func TestIDsAreNeverGivenOutTwice(t *testing.T) {
 	again := openHere(t, path, Options{})
 	if out, err = again.Submit(t.Context(), make([]core.NewJob, 1)); err != nil || out[0].ID <= last {
 		t.Errorf("id %d was given out after %d: %v", out[0].ID, last, err)
+	}
+}
+
+func TestCloseFinishesWhatWaits(t *testing.T) {
+	const callers = 8
+	path := filepath.Join(t.TempDir(), "belfry.db")
+	store := openHere(t, path, Options{})
+	release := hold(t, store)
+	defer release()
+	var wg sync.WaitGroup
+	ids := make([]int64, callers)
+	for i := range callers {
+		wg.Go(func() {
+			out, err := store.Submit(t.Context(), make([]core.NewJob, 1))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			ids[i] = out[0].ID
+		})
+	}
+	queued(t, store, callers)
+	wg.Go(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for closing := false; !closing; { // refused from here on, while the writer is still busy
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		err := store.writer.run(ctx, func(*tx) error { return nil })
+		closing = errors.Is(err, core.ErrUnavailable)
+	}
+	release()
+	wg.Wait()
+	again := openHere(t, path, Options{})
+	for _, id := range ids {
+		if _, err := again.Get(t.Context(), id); err != nil {
+			t.Errorf("job %d was answered before the close: %v", id, err)
+		}
 	}
 }

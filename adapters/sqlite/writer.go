@@ -99,13 +99,13 @@ func (w *writer) submit(ctx context.Context, o *operation) error {
 }
 
 func (w *writer) enqueue(ctx context.Context, o *operation) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	if w.closed {
 		return errClosed
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	select {
 	case w.queue <- o:
