@@ -76,6 +76,30 @@ func TestDamagedFileIsRefused(t *testing.T) {
 	}
 }
 
+// TestDamageFoundLaterSaysSo opens a damaged file without time for a check: the read that meets the damage tells.
+func TestDamageFoundLaterSaysSo(t *testing.T) {
+	const page = 4096
+	path := filled(t)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(data[20*page : 60*page])
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	store := openHere(t, path, Options{CheckTime: 1})
+	for id := int64(1); id <= 2000; id++ {
+		_, err = store.Get(t.Context(), id)
+		if err != nil && !errors.Is(err, core.ErrNotFound) {
+			break
+		}
+	}
+	if !errors.Is(err, core.ErrCorrupt) || !strings.Contains(err.Error(), "backup") {
+		t.Errorf("want the damage told, got %v", err)
+	}
+}
+
 func TestWholeFileIsNotRefused(t *testing.T) {
 	path := filled(t)
 	store := openHere(t, path, Options{})

@@ -74,7 +74,7 @@ func open(ctx context.Context, path string, opts Options) (_ *Store, err error) 
 		return nil, err
 	}
 	clock := newClock(opts.Clock, opts.Offset)
-	return &Store{path: path, clock: clock, writer: startWriter(c, clock, nextID), readers: pool, lock: lock}, nil
+	return &Store{clock: clock, writer: startWriter(c, clock, nextID), readers: pool, lock: lock}, nil
 }
 
 // prepareDatabase checks the database, sets its journal up and migrates it. It returns the next job's id.
@@ -97,10 +97,6 @@ func prepareDatabase(ctx context.Context, c *conn, opts Options) (nextID int64, 
 	if err == nil && (!ok || nextID < 1) {
 		err = fmt.Errorf("%w: no job id is left", core.ErrCorrupt)
 	}
-	if err != nil {
-		return 0, err
-	}
-	_, err = c.exec(ctx, "set_meta", "clean", 0)
 	return nextID, err
 }
 

@@ -11,7 +11,6 @@ import (
 
 // Store is a core.Store in one file.
 type Store struct {
-	path    string
 	clock   *clock
 	writer  *writer
 	readers *readers
@@ -55,10 +54,9 @@ func (s *Store) Close() error {
 		s.writer.close()
 		ctx := context.Background()
 		c := s.writer.conn
-		_, clean := c.exec(ctx, "set_meta", "clean", 1)
 		err := s.readers.close() // readers first: the log can then be emptied
 		_, checkpoint := c.exec(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
-		s.closed = wrap("close", errors.Join(clean, err, checkpoint, c.close(), s.lock.release()))
+		s.closed = wrap("close", errors.Join(err, checkpoint, c.close(), s.lock.release()))
 	})
 	return s.closed
 }

@@ -161,4 +161,4 @@ CREATE TABLE meta (
 	value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-INSERT INTO meta (name, value) VALUES ('next_id', 1), ('clean', 1);
+INSERT INTO meta (name, value) VALUES ('next_id', 1);
