@@ -9,7 +9,7 @@ import (
 
 const (
 	maxStart    = 2_000                  // messages received and started at once
-	holdFor     = 5 * time.Second        // messages wait so long for slots before they are released
+	holdFor     = 2 * time.Second        // messages wait so long for slots before they are released
 	releaseSoon = 500 * time.Millisecond // after which a message that could not be started is to come again
 	reopenMin   = 100 * time.Millisecond
 	reopenMax   = 5 * time.Second
@@ -106,6 +106,7 @@ func (r *receiver) once(ctx context.Context) error {
 		return nil
 	}
 	deliveries, err := r.sub.Receive(ctx, n)
+	r.w.received(r.priority, len(deliveries) >= n)
 	if len(deliveries) > 0 {
 		r.startAll(ctx, r.w.read(deliveries))
 	}

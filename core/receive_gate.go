@@ -12,8 +12,13 @@ type gate struct {
 	had     [Bulk + 1]float64 // slots had, divided by weight
 	waiting [Bulk + 1]int     // slots asked for; 0: does not wait
 	peeking [Bulk + 1]bool    // it only wants to know that one is free
+	busy    [Bulk + 1]bool    // its last receive came back full: it will be back for more
 	granted [Bulk + 1]chan int
+	patient *time.Timer // while it runs, those ahead of their share leave free slots to busy ones behind theirs
 }
+
+// patience is how long a free slot is left to a busy priority that is just starting its last messages.
+const patience = 3 * time.Millisecond
 
 func (g *gate) init() {
 	for _, p := range Priorities {
@@ -21,8 +26,9 @@ func (g *gate) init() {
 	}
 }
 
-// bound waits until p may have a slot and returns how many it may have: its weight's part of what is free among
-// those that wait or run. It takes none of them: a receive may wait for ever, and slots must not.
+// bound returns how many messages p may take in hand: its weight's part of the free slots among the priorities that
+// wait or run. It takes no slot: a receive may wait for ever, and slots must not. With none free it is one while slots
+// come free all the time, so that p has something to offer when its turn comes; else bound waits.
 func (w *Worker) bound(ctx context.Context, p Priority) int {
 	for {
 		w.mu.Lock()
@@ -30,7 +36,7 @@ func (w *Worker) bound(ctx context.Context, p Priority) int {
 		if p == Critical {
 			open += reserved
 		}
-		if open > 0 {
+		if open > 0 || time.Since(w.freedAt) < holdFor/2 {
 			part, all := w.opts.Weights.of(p), 0
 			for _, other := range Priorities {
 				if other == p || w.running[other]+w.gate.waiting[other] > 0 {
@@ -95,6 +101,13 @@ func (w *Worker) take(ctx context.Context, p Priority, n int, deadline time.Time
 	return 0
 }
 
+// received notes whether p's queue holds more than was received.
+func (w *Worker) received(p Priority, full bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.gate.busy[p] = full
+}
+
 // give returns slots that were taken and are not, or no longer, needed for what they were taken for.
 func (w *Worker) give(p Priority, n int) {
 	w.mu.Lock()
@@ -117,11 +130,37 @@ func (w *Worker) offerLocked() {
 				next = p
 			}
 		}
-		if next == 0 {
+		if next == 0 || w.leaveLocked(next) {
 			return
 		}
 		w.grantLocked(next, open, reserved)
 	}
+}
+
+// leaveLocked reports whether p leaves its turn to a busy priority that has had less and is about to come for it.
+// Worker.mu is held.
+func (w *Worker) leaveLocked(p Priority) bool {
+	g := &w.gate
+	for _, other := range Priorities {
+		if g.busy[other] && g.waiting[other] == 0 && g.had[other] < g.had[p] && !g.peeking[p] {
+			if g.patient == nil {
+				g.patient = time.AfterFunc(patience, w.losePatience)
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// losePatience stops counting on who did not come, and offers the slots to those who did.
+func (w *Worker) losePatience() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range Priorities {
+		w.gate.busy[p] = w.gate.busy[p] && w.gate.waiting[p] > 0
+	}
+	w.gate.patient = nil
+	w.offerLocked()
 }
 
 // grantLocked grants p its part of the free slots. Slots that only it may have are not charged.
@@ -132,8 +171,8 @@ func (w *Worker) grantLocked(p Priority, open, reserved int) {
 		return
 	}
 	part, all := w.opts.Weights.of(p), 0
-	for _, other := range Priorities {
-		if w.gate.waiting[other] > 0 {
+	for _, other := range Priorities { // p waits: all is not 0
+		if w.gate.waiting[other] > 0 || w.gate.busy[other] {
 			all += w.opts.Weights.of(other)
 		}
 	}

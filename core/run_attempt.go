@@ -172,6 +172,9 @@ func (w *Worker) endLocked(a *attempt, end End) {
 	w.running[a.priority]--
 	w.ending++
 	w.ended = append(w.ended, a)
+	if a.delivery != nil {
+		w.freedAt = time.Now()
+	}
 	if len(w.ended) == 1 {
 		signal(w.endedC)
 	}

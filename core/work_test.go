@@ -19,8 +19,13 @@ type rig struct {
 	events []WorkEvent
 }
 
-// newRig starts a worker; it is stopped at the test's end unless the test stops it itself.
+// newRig starts a direct worker; it is stopped at the test's end unless the test stops it itself.
 func newRig(t *testing.T, store WorkStore, handlers Handlers, opts WorkerOptions) *rig {
+	t.Helper()
+	return startRig(t, store, handlers, opts, func(ctx context.Context, w *Worker) error { return w.Run(ctx) })
+}
+
+func startRig(t *testing.T, store WorkStore, handlers Handlers, opts WorkerOptions, run func(context.Context, *Worker) error) *rig {
 	t.Helper()
 	r := &rig{result: make(chan error, 1)}
 	if opts.ID == "" {
@@ -37,7 +42,7 @@ func newRig(t *testing.T, store WorkStore, handlers Handlers, opts WorkerOptions
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	r.worker, r.stop = w, cancel
-	go func() { r.result <- w.Run(ctx) }()
+	go func() { r.result <- run(ctx, w) }()
 	t.Cleanup(func() {
 		if r.stop != nil {
 			_, _ = r.end()
