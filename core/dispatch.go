@@ -17,7 +17,7 @@ type DispatchOptions struct {
 	RepublishLimit int           // rows published again in one pass. Zero means 1,000
 	Lease          time.Duration // first dispatch lease. Zero means 10 s
 	LeaseMax       time.Duration // the doubled lease's bound. Zero means 5 min
-	MinGap         time.Duration // shortest pause between passes that find no credit. Zero means 5 ms
+	MinGap         time.Duration // shortest pause between passes. Zero means 5 ms
 
 	Group      int // messages of one Send. Zero means 500
 	Publishers int // Sends at once per priority. Zero means 4
@@ -87,9 +87,7 @@ func (d *dispatcher) prepare(ctx context.Context, req *TickRequest) error {
 func (d *dispatcher) credits() map[Priority]int {
 	credits := map[Priority]int{}
 	for p, w := range d.windows {
-		if !d.publisher.down(p) {
-			credits[p] = w.Credit(time.Since(d.seen))
-		}
+		credits[p] = w.Credit(time.Since(d.seen))
 	}
 	return credits
 }
@@ -112,24 +110,16 @@ func (d *dispatcher) dispatch(req TickRequest, res TickResult) (nextIn time.Dura
 	for i, t := range res.Taken {
 		taken[req.Quotas[i].Priority] += t.N
 	}
-	given := d.takeGiven()
-	at, busy, spare := false, false, map[Priority]int{}
+	given, spare, backlogs := d.takeGiven(), map[Priority]int{}, false
 	for p, w := range d.windows {
 		before, backlog := res.Queued[p-1], d.lanes.backlog(p)
 		w.Added(given[p])
 		w.Observe(res.Now, before, taken[p], backlog)
-		credit := 0
-		if !d.publisher.down(p) {
-			credit = w.Credit(0)
-		}
-		switch {
-		case !backlog:
-			spare[p] = credit / 2
-		case credit >= w.Size()/4:
-			at = true
-		default:
-			busy = true
-			d.pace(before, w.Size())
+		if backlog {
+			backlogs = true
+			d.pace(before, w.Size(), w.Credit(0))
+		} else {
+			spare[p] = w.Credit(0) / 2
 		}
 	}
 	d.setSpare(spare)
@@ -137,10 +127,7 @@ func (d *dispatcher) dispatch(req TickRequest, res TickResult) (nextIn time.Dura
 	for _, n := range taken {
 		republished -= n
 	}
-	switch {
-	case at || republished >= d.opts.RepublishLimit:
-		return 0
-	case busy:
+	if backlogs || republished >= d.opts.RepublishLimit {
 		return d.gap
 	}
 	d.gap = d.opts.MinGap
@@ -159,10 +146,13 @@ func (d *dispatcher) standBy(deposed bool) (nextIn time.Duration) {
 	return d.period
 }
 
-// pace sets the pause between passes while there is a backlog and no credit, so that each pass finds between a
-// quarter and half of the window started: often where consumers are fast, once a period where they stand still.
-func (d *dispatcher) pace(before, size int) {
+// pace sets the pause between passes while there is a backlog: none to speak of while there is credit, then so
+// that each pass finds between a quarter and half of the window started: often where consumers are fast, once a
+// period where they stand still.
+func (d *dispatcher) pace(before, size, credit int) {
 	switch {
+	case credit >= size/4:
+		d.gap = d.opts.MinGap
 	case before > size*3/4:
 		d.gap = min(d.period, 2*d.gap)
 	case before < size/2:
@@ -171,8 +161,8 @@ func (d *dispatcher) pace(before, size int) {
 }
 
 // TakeCredit asks for dispatch at submit: of n jobs of a priority that are due at once, how many may be
-// written as queued and published by the submitter. None while the priority has a backlog, while its queue
-// is in trouble, or in direct mode. Any number of goroutines may call it.
+// written as queued and published by the submitter. None while the priority has a backlog, or in
+// direct mode. Any number of goroutines may call it.
 func (t *Ticker) TakeCredit(p Priority, n int) int {
 	if t.dispatcher == nil {
 		return 0

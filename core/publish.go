@@ -177,14 +177,6 @@ func (p *publisher) behind() bool {
 	return false
 }
 
-// down reports whether a priority's topic fails altogether: nothing new is marked for it meanwhile.
-func (p *publisher) down(priority Priority) bool {
-	l := p.lines[priority]
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.inRow > 1
-}
-
 // flush waits for every Send, at most until ctx ends, and returns the failed ones to the store.
 func (p *publisher) flush(ctx context.Context, store TickStore) error {
 	sent := make(chan struct{})

@@ -33,6 +33,21 @@ func TestAGroupSentInPartIsPublishedAgainAtTheNextTick(t *testing.T) {
 	})
 }
 
+// The same in a ticker that runs: the next pass, long before the dispatch lease of 10 s has passed.
+func TestARunningTickerPublishesAgainWhatFailed(t *testing.T) {
+	bubble(t, func(w *works) {
+		stop := run(w.T, w.ticker("a", nil))
+		time.Sleep(500 * time.Millisecond)
+		w.queue.FailSends(core.Default, queuetest.LoseAll)
+		ids := submit(w.T, w.store, 40, core.NewJob{})
+		time.Sleep(time.Second)
+		w.queue.FailSends(core.Default, nil)
+		time.Sleep(2 * time.Second)
+		stop()
+		w.hand(core.Default, len(ids))
+	})
+}
+
 // The topic took all and its answer got lost. The second messages name the same tokens: each job starts once.
 func TestAnUnknownSendIsRepeatedAndStartsOnce(t *testing.T) {
 	bubble(t, func(w *works) {
@@ -86,17 +101,16 @@ func TestATopicThatIsDownForAMinute(t *testing.T) {
 	})
 }
 
-// A Send that hangs holds up neither the leases nor the other priorities, and not the leaving either.
+// A Send that hangs holds up neither the leases nor the other priorities.
 func TestASendThatHangs(t *testing.T) {
 	bubble(t, func(w *works) {
 		var held atomic.Int64
-		ticker := w.ticker("a", func(o *core.TickerOptions) {
+		stopTicker := run(w.T, w.ticker("a", func(o *core.TickerOptions) {
 			o.OnTick = func(r core.TickReport) { held.Store(int64(r.Held)) }
-		})
-		stopTicker := run(w.T, ticker)
+		}))
 		stopWorker := w.work("worker", 100, time.Millisecond)
 		w.queue.FailSends(core.Default, queuetest.Hang)
-		ids := submit(w.T, w.store, 50, core.NewJob{})
+		submit(w.T, w.store, 50, core.NewJob{})
 		time.Sleep(3 * time.Second)
 		others := submit(w.T, w.store, 50, core.NewJob{Priority: core.Critical})
 		time.Sleep(5 * time.Second)
@@ -104,6 +118,20 @@ func TestASendThatHangs(t *testing.T) {
 		if held.Load() != core.Buckets {
 			w.Errorf("beside a hanging Send %d buckets are held", held.Load())
 		}
+		stopWorker()
+		stopTicker()
+	})
+}
+
+// A ticker that leaves while a Send hangs does not wait for it, and does not say its leases are clean: the next
+// holder publishes again at takeover, not when the dispatch lease of 10 s has passed.
+func TestLeavingWhileASendHangs(t *testing.T) {
+	bubble(t, func(w *works) {
+		stopTicker := run(w.T, w.ticker("a", nil))
+		time.Sleep(500 * time.Millisecond)
+		w.queue.FailSends(core.Default, queuetest.Hang)
+		ids := submit(w.T, w.store, 50, core.NewJob{})
+		time.Sleep(time.Second)
 		began := time.Now()
 		stopTicker()
 		if took := time.Since(began); took > 2*time.Second {
@@ -111,7 +139,8 @@ func TestASendThatHangs(t *testing.T) {
 		}
 		w.queue.FailSends(core.Default, nil)
 		stopTicker = run(w.T, w.ticker("b", nil))
-		time.Sleep(10 * time.Second) // the leases were not released: some of what they cover is unknown
+		stopWorker := w.work("worker", 100, time.Millisecond)
+		time.Sleep(6 * time.Second)
 		stopWorker()
 		stopTicker()
 		w.ended(ids)
@@ -231,8 +260,8 @@ func TestDispatchAtSubmitDoesNotWaitForTheTick(t *testing.T) {
 	bubble(t, func(w *works) {
 		ticker := w.begin("a")
 		d := w.atSubmit(ticker, nil)
+		later := submit(w.T, d, 300, core.NewJob{Delay: time.Minute}) // takes no credit
 		ids := submit(w.T, d, 5, core.NewJob{})
-		later := submit(w.T, d, 5, core.NewJob{Delay: time.Minute})
 		stopWorker := w.work("worker", 10, time.Millisecond)
 		time.Sleep(100 * time.Millisecond) // no tick
 		stopWorker()
