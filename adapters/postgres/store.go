@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
@@ -34,6 +36,8 @@ type Store struct {
 	sql     statements
 	opts    Options
 	holders holders
+	// intercept gets what would be sent and may refuse it: tests look at plans. Nil in production.
+	intercept func([]wire.Call) error
 }
 
 var _ core.Store = (*Store)(nil)
@@ -88,6 +92,8 @@ func poolConfig(dsn string, opts Options) (*pgxpool.Config, error) {
 	config.MaxConns = int32(opts.PoolSize)
 	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > idlePing }
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	config.ConnConfig.BuildContextWatcherHandler = cancelOnServer
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error { return wire.Prepare(ctx, conn.PgConn()) }
 	if opts.ConnectTimeout > 0 || config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = max(opts.ConnectTimeout, 0)
 	}
@@ -95,6 +101,12 @@ func poolConfig(dsn string, opts Options) (*pgxpool.Config, error) {
 		config.ConnConfig.ConnectTimeout = 5 * time.Second
 	}
 	return config, nil
+}
+
+// cancelOnServer makes the end of a context end the statement on the server too, instead of the connection alone. The
+// connection follows when the server does not answer.
+func cancelOnServer(conn *pgconn.PgConn) ctxwatch.Handler {
+	return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: 2 * time.Second}
 }
 
 // Close ends all connections, after the calls under way.
@@ -110,6 +122,11 @@ func (s *Store) run(ctx context.Context, act string, calls ...wire.Call) error {
 
 // send is run without the translation of errors.
 func (s *Store) send(ctx context.Context, calls ...wire.Call) error {
+	if s.intercept != nil {
+		if err := s.intercept(calls); err != nil {
+			return err
+		}
+	}
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return err

@@ -118,7 +118,8 @@ func answerKeyed(keyed, first []item, holders []core.Job, written map[int64]bool
 	}
 }
 
-// submitArgs encodes what submit and submit_keyed have in common.
+// submitArgs encodes what submit and submit_keyed have in common. What no job of the batch asks for is sent as an
+// empty array, which the server fills up with nulls.
 func (s *Store) submitArgs(jobs []item) *wire.Args {
 	a := s.args(18)
 	wire.Texts(a, jobs, func(n *item) string { return n.Type })
@@ -131,7 +132,7 @@ func (s *Store) submitArgs(jobs []item) *wire.Args {
 	wire.Int2s(a, jobs, func(n *item) int16 { return int16(cmp.Or(n.Priority, core.Default)) })
 	wire.Texts(a, jobs, func(n *item) string { return n.Tenant })
 	wire.Times(a, jobs, func(n *item) time.Time { return n.RunAt })
-	wire.Intervals(a, jobs, func(n *item) time.Duration { return n.Delay })
+	wire.IntervalsOrNull(a, jobs, func(n *item) time.Duration { return n.Delay })
 	wire.Int4s(a, jobs, func(n *item) int { return cmp.Or(n.MaxAttempts, core.DefaultMaxAttempts) })
 	wire.Int8sOrNull(a, jobs, func(n *item) int64 { return n.Timeout.Microseconds() })
 	wire.Times(a, jobs, func(n *item) time.Time { return n.ExpiresAt })
@@ -139,9 +140,9 @@ func (s *Store) submitArgs(jobs []item) *wire.Args {
 	wire.JSONs(a, jobs, func(n *item) []byte { return n.Target })
 	wire.TextsOrNull(a, jobs, func(n *item) string { return textsLiteral(n.Tags) })
 	wire.TextsOrNull(a, jobs, func(n *item) string { return n.Trace })
-	wire.Bools(a, jobs, func(n *item) bool { return n.Queued })
-	wire.Intervals(a, jobs, func(n *item) time.Duration { return n.QueuedLease })
-	wire.Int8s(a, jobs, func(n *item) int64 { return n.Fence })
+	wire.BoolsOrNull(a, jobs, func(n *item) bool { return n.Queued })
+	wire.IntervalsOrNull(a, jobs, func(n *item) time.Duration { return n.QueuedLease })
+	wire.Int8sOrNull(a, jobs, func(n *item) int64 { return n.Fence })
 	return a
 }
 

@@ -19,7 +19,7 @@ picked AS MATERIALIZED (
     SELECT q.quota, q.priority, q.type, p.*
     FROM   given q CROSS JOIN LATERAL (
         SELECT * FROM (
-            SELECT * FROM (SELECT id, run_at, tenant, lease_token, {may_run} AS may_run
+            SELECT * FROM (SELECT ctid AS place, id, run_at, tenant, lease_token, {may_run} AS may_run
              FROM   belfry.jobs
              WHERE  status = 1 AND priority = q.priority AND type = q.type AND tenant = ''
                AND  run_at <= {now} AND (run_at, id) > (q.after_run_at, q.after_id)
@@ -28,7 +28,7 @@ picked AS MATERIALIZED (
              LIMIT  q.want
              FOR    UPDATE SKIP LOCKED) without_tenant
             UNION ALL
-            SELECT * FROM (SELECT id, run_at, tenant, lease_token, {may_run} AS may_run
+            SELECT * FROM (SELECT ctid AS place, id, run_at, tenant, lease_token, {may_run} AS may_run
              FROM   belfry.jobs
              WHERE  status = 1 AND priority = q.priority AND type = q.type AND tenant <> ''
                AND  run_at <= {now} AND (run_at, id) > (q.after_run_at, q.after_id)
@@ -45,7 +45,7 @@ taken AS (
     UPDATE belfry.jobs
     SET    status = 2, lease_until = {now} + $2::interval, reap_at = {now} + $2::interval, dispatches = 1,
            dispatch_fence = (SELECT h.token FROM held h WHERE h.bucket = (id & 63))
-    WHERE  id = ANY (ARRAY(SELECT id FROM picked WHERE may_run))
+    WHERE  ctid = ANY (ARRAY(SELECT place FROM picked WHERE may_run))
     RETURNING {brief}
 )
 SELECT 0 AS kind, t.* FROM taken t

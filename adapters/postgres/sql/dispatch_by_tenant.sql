@@ -34,9 +34,9 @@ picked AS MATERIALIZED (
             ) n
             WHERE  NOT n.wrapped OR n.tenant <= q.after_tenant
         )
-        SELECT r.id, r.run_at, v.tenant, r.lease_token, r.may_run, v.step
+        SELECT r.place, r.id, r.run_at, v.tenant, r.lease_token, r.may_run, v.step
         FROM   visit v LEFT JOIN LATERAL (
-            SELECT id, run_at, lease_token, {may_run} AS may_run
+            SELECT ctid AS place, id, run_at, lease_token, {may_run} AS may_run
             FROM   belfry.jobs
             WHERE  status = 1 AND priority = q.priority AND type = q.type AND tenant = v.tenant
               AND  run_at <= {now}
@@ -53,7 +53,7 @@ taken AS (
     UPDATE belfry.jobs
     SET    status = 2, lease_until = {now} + $2::interval, reap_at = {now} + $2::interval, dispatches = 1,
            dispatch_fence = (SELECT h.token FROM held h WHERE h.bucket = (id & 63))
-    WHERE  id = ANY (ARRAY(SELECT id FROM picked WHERE may_run))
+    WHERE  ctid = ANY (ARRAY(SELECT place FROM picked WHERE may_run))
     RETURNING {brief}
 )
 SELECT 0 AS kind, t.* FROM taken t

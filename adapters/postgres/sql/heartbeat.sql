@@ -1,13 +1,13 @@
 -- Extend the leases of running rows whose token is equal. Rows that others have locked are passed over.
 --   $1 clock offset  $2 lease  $3 ids  $4 lease tokens
 WITH locked AS MATERIALIZED (
-    SELECT j.id, g.item, j.cancel_wanted
+    SELECT j.ctid AS place, g.item, j.cancel_wanted
     FROM   unnest($3::bigint[], $4::bigint[]) WITH ORDINALITY AS g (ref, token, item)
            JOIN belfry.jobs j ON j.id = g.ref AND j.lease_token = g.token
     WHERE  (j.status + 0) = 3
     ORDER  BY j.id
     FOR    UPDATE OF j SKIP LOCKED
 ), extended AS (
-    UPDATE belfry.jobs SET lease_until = {now} + $2::interval WHERE id = ANY (ARRAY(SELECT id FROM locked))
+    UPDATE belfry.jobs SET lease_until = {now} + $2::interval WHERE ctid = ANY (ARRAY(SELECT place FROM locked))
 )
 SELECT item, cancel_wanted FROM locked;

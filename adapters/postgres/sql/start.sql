@@ -2,7 +2,7 @@
 --   $1 clock offset  $2 lease  $3 worker  $4 claim id  $5 ids  $6 lease tokens
 -- Kind 0: started. Kind 1: may not run, left as it was, to be ended by end_refused.
 WITH locked AS MATERIALIZED (
-    SELECT j.id, j.lease_token, {may_run} AS may_run
+    SELECT j.ctid AS place, j.id, j.lease_token, {may_run} AS may_run
     FROM   unnest($5::bigint[], $6::bigint[]) AS g (ref, token) JOIN belfry.jobs j ON j.id = g.ref AND j.lease_token = g.token
     WHERE  (j.status + 0) = 2
     ORDER  BY j.id
@@ -11,7 +11,7 @@ WITH locked AS MATERIALIZED (
     UPDATE belfry.jobs
     SET    status = 3, attempts = attempts + 1, lease_token = {next_token}, claim_id = $4, worker_id = $3,
            started_at = {now}, lease_until = {now} + $2::interval, reap_at = {now} + $2::interval
-    WHERE  id = ANY (ARRAY(SELECT id FROM locked WHERE may_run))
+    WHERE  ctid = ANY (ARRAY(SELECT place FROM locked WHERE may_run))
     RETURNING {record}
 )
 SELECT 0 AS kind, t.* FROM taken t

@@ -5,14 +5,14 @@
 --   $15 ask to be queued  $16 dispatch leases  $17 dispatch fences  $18 dedupe keys
 INSERT INTO belfry.jobs (id, type, payload, priority, tenant, run_at, created_at, max_attempts, timeout, expires_at, backoff,
     target, tags, trace, lease_token, status, lease_until, reap_at, dispatches, dispatch_fence, dedupe_key)
-SELECT nextval('belfry.job_ids'), type, payload, priority, tenant, coalesce(run_at, {now} + delay), {now}, max_attempts, timeout,
+SELECT nextval('belfry.job_ids'), type, payload, priority, tenant, coalesce(run_at, {now} + delay, {now}), {now}, max_attempts, timeout,
     expires_at, backoff::bigint[], target, tags::text[], trace, 1,
     CASE WHEN queued THEN 2 ELSE 1 END,
     CASE WHEN queued THEN {now} + queued_lease ELSE '-infinity' END,
     CASE WHEN queued THEN {now} + queued_lease ELSE '-infinity' END,
-    CASE WHEN queued THEN 1 ELSE 0 END, fence, dedupe_key
+    CASE WHEN queued THEN 1 ELSE 0 END, coalesce(fence, 0), dedupe_key
 FROM (
-    SELECT *, ask AND coalesce(run_at, '-infinity') <= {now} AND delay = '0' AS queued
+    SELECT *, ask AND coalesce(run_at, '-infinity') <= {now} AND delay IS NULL AS queued
     FROM   unnest($2::text[], $3::json[], $4::smallint[], $5::text[], $6::timestamptz[], $7::interval[], $8::integer[],
                $9::bigint[], $10::timestamptz[], $11::text[], $12::json[], $13::text[], $14::text[], $15::boolean[],
                $16::interval[], $17::bigint[], $18::text[])

@@ -80,168 +80,138 @@ func (a *Args) Time(t time.Time) *Args {
 	return a.add(oidTimestamptz, binary.BigEndian.AppendUint64(nil, uint64(micros(t))))
 }
 
-// array is an array of n elements under construction, in the server's binary form.
-type array struct {
-	b []byte
-}
-
-func newArray(element uint32, n, bytes int) *array {
-	b := make([]byte, 0, 20+4*n+bytes)
+// each adds an array with one element per item: value appends the element's bytes, or says that it is NULL. An array of
+// nulls only is sent empty: unnest beside longer arrays fills it up again.
+func each[T any](a *Args, array, element uint32, size int, items []T, value func(b []byte, item *T) ([]byte, bool)) *Args {
+	const header = 20
+	b := make([]byte, header, header+len(items)*(4+size))
+	some, nulls := false, uint32(0)
+	for i := range items {
+		at := len(b)
+		b = append(b, 0, 0, 0, 0)
+		var ok bool
+		if b, ok = value(b, &items[i]); ok {
+			binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at-4))
+			some = true
+		} else {
+			binary.BigEndian.PutUint32(b[at:], math.MaxUint32)
+			nulls = 1
+		}
+	}
 	dimensions := uint32(1)
-	if n == 0 {
-		dimensions = 0
+	if !some {
+		dimensions, nulls, b = 0, 0, b[:12]
 	}
-	b = binary.BigEndian.AppendUint32(b, dimensions)
-	b = binary.BigEndian.AppendUint32(b, 0)
-	b = binary.BigEndian.AppendUint32(b, element)
-	if n > 0 {
-		b = binary.BigEndian.AppendUint32(b, uint32(n))
-		b = binary.BigEndian.AppendUint32(b, 1)
+	binary.BigEndian.PutUint32(b, dimensions)
+	binary.BigEndian.PutUint32(b[4:], nulls)
+	binary.BigEndian.PutUint32(b[8:], element)
+	if some {
+		binary.BigEndian.PutUint32(b[12:], uint32(len(items)))
+		binary.BigEndian.PutUint32(b[16:], 1)
 	}
-	return &array{b: b}
-}
-
-func (a *array) null() {
-	a.b[7] = 1
-	a.b = binary.BigEndian.AppendUint32(a.b, math.MaxUint32)
-}
-
-func (a *array) uint64(v uint64) {
-	a.b = binary.BigEndian.AppendUint32(a.b, 8)
-	a.b = binary.BigEndian.AppendUint64(a.b, v)
-}
-
-func (a *array) text(s string) {
-	a.b = binary.BigEndian.AppendUint32(a.b, uint32(len(s)))
-	a.b = append(a.b, s...)
-}
-
-func (a *array) bytes(s []byte) {
-	a.b = binary.BigEndian.AppendUint32(a.b, uint32(len(s)))
-	a.b = append(a.b, s...)
+	return a.add(array, b)
 }
 
 // Int8s adds a bigint[] with one element per item.
 func Int8s[T any](a *Args, items []T, of func(*T) int64) *Args {
-	arr := newArray(oidInt8, len(items), 8*len(items))
-	for i := range items {
-		arr.uint64(uint64(of(&items[i])))
-	}
-	return a.add(oidInt8Array, arr.b)
+	return each(a, oidInt8Array, oidInt8, 8, items, func(b []byte, item *T) ([]byte, bool) {
+		return binary.BigEndian.AppendUint64(b, uint64(of(item))), true
+	})
 }
 
 // Int8sOrNull adds a bigint[] with one element per item; zeros are NULL.
 func Int8sOrNull[T any](a *Args, items []T, of func(*T) int64) *Args {
-	arr := newArray(oidInt8, len(items), 0)
-	for i := range items {
-		if v := of(&items[i]); v != 0 {
-			arr.uint64(uint64(v))
-		} else {
-			arr.null()
+	return each(a, oidInt8Array, oidInt8, 8, items, func(b []byte, item *T) ([]byte, bool) {
+		if v := of(item); v != 0 {
+			return binary.BigEndian.AppendUint64(b, uint64(v)), true
 		}
-	}
-	return a.add(oidInt8Array, arr.b)
+		return b, false
+	})
 }
 
 // Int4s adds an integer[] with one element per item; what does not fit becomes the nearest that does.
 func Int4s[T any](a *Args, items []T, of func(*T) int) *Args {
-	arr := newArray(oidInt4, len(items), 4*len(items))
-	for i := range items {
-		arr.b = binary.BigEndian.AppendUint32(arr.b, 4)
-		arr.b = binary.BigEndian.AppendUint32(arr.b, uint32(int32(min(max(of(&items[i]), math.MinInt32), math.MaxInt32))))
-	}
-	return a.add(oidInt4Array, arr.b)
-}
-
-// Intervals adds an interval[] with one element per item.
-func Intervals[T any](a *Args, items []T, of func(*T) time.Duration) *Args {
-	arr := newArray(oidInterval, len(items), 16*len(items))
-	for i := range items {
-		arr.b = binary.BigEndian.AppendUint32(arr.b, 16)
-		arr.b = appendInterval(arr.b, of(&items[i]))
-	}
-	return a.add(oidIntervalArray, arr.b)
+	return each(a, oidInt4Array, oidInt4, 4, items, func(b []byte, item *T) ([]byte, bool) {
+		return binary.BigEndian.AppendUint32(b, uint32(int32(min(max(of(item), math.MinInt32), math.MaxInt32)))), true
+	})
 }
 
 // Int2s adds a smallint[] with one element per item.
 func Int2s[T any](a *Args, items []T, of func(*T) int16) *Args {
-	arr := newArray(oidInt2, len(items), 2*len(items))
-	for i := range items {
-		arr.b = binary.BigEndian.AppendUint32(arr.b, 2)
-		arr.b = binary.BigEndian.AppendUint16(arr.b, uint16(of(&items[i])))
-	}
-	return a.add(oidInt2Array, arr.b)
+	return each(a, oidInt2Array, oidInt2, 2, items, func(b []byte, item *T) ([]byte, bool) {
+		return binary.BigEndian.AppendUint16(b, uint16(of(item))), true
+	})
 }
 
 // Bools adds a boolean[] with one element per item.
 func Bools[T any](a *Args, items []T, of func(*T) bool) *Args {
-	arr := newArray(oidBool, len(items), len(items))
-	for i := range items {
-		arr.b = binary.BigEndian.AppendUint32(arr.b, 1)
-		arr.b = appendBool(arr.b, of(&items[i]))
-	}
-	return a.add(oidBoolArray, arr.b)
+	return each(a, oidBoolArray, oidBool, 1, items, func(b []byte, item *T) ([]byte, bool) { return appendBool(b, of(item)), true })
+}
+
+// BoolsOrNull adds a boolean[] with one element per item; false is NULL.
+func BoolsOrNull[T any](a *Args, items []T, of func(*T) bool) *Args {
+	return each(a, oidBoolArray, oidBool, 1, items, func(b []byte, item *T) ([]byte, bool) {
+		if of(item) {
+			return append(b, 1), true
+		}
+		return b, false
+	})
 }
 
 // Texts adds a text[] with one element per item.
 func Texts[T any](a *Args, items []T, of func(*T) string) *Args {
-	arr := newArray(oidText, len(items), 16*len(items))
-	for i := range items {
-		arr.text(of(&items[i]))
-	}
-	return a.add(oidTextArray, arr.b)
+	return each(a, oidTextArray, oidText, 16, items, func(b []byte, item *T) ([]byte, bool) { return append(b, of(item)...), true })
 }
 
 // TextsOrNull adds a text[] with one element per item; empty texts are NULL.
 func TextsOrNull[T any](a *Args, items []T, of func(*T) string) *Args {
-	arr := newArray(oidText, len(items), 0)
-	for i := range items {
-		if s := of(&items[i]); s != "" {
-			arr.text(s)
-		} else {
-			arr.null()
-		}
-	}
-	return a.add(oidTextArray, arr.b)
+	return each(a, oidTextArray, oidText, 0, items, func(b []byte, item *T) ([]byte, bool) {
+		s := of(item)
+		return append(b, s...), s != ""
+	})
 }
 
 // JSONs adds a json[] with one element per item; an empty one is NULL.
 func JSONs[T any](a *Args, items []T, of func(*T) []byte) *Args {
-	arr := newArray(oidJSON, len(items), 16*len(items))
-	for i := range items {
-		if s := of(&items[i]); len(s) > 0 {
-			arr.bytes(s)
-		} else {
-			arr.null()
+	return each(a, oidJSONArray, oidJSON, 16, items, func(b []byte, item *T) ([]byte, bool) {
+		s := of(item)
+		return append(b, s...), len(s) > 0
+	})
+}
+
+// Intervals adds an interval[] with one element per item.
+func Intervals[T any](a *Args, items []T, of func(*T) time.Duration) *Args {
+	return each(a, oidIntervalArray, oidInterval, 16, items, func(b []byte, item *T) ([]byte, bool) { return appendInterval(b, of(item)), true })
+}
+
+// IntervalsOrNull adds an interval[] with one element per item; zeros are NULL.
+func IntervalsOrNull[T any](a *Args, items []T, of func(*T) time.Duration) *Args {
+	return each(a, oidIntervalArray, oidInterval, 16, items, func(b []byte, item *T) ([]byte, bool) {
+		if d := of(item); d != 0 {
+			return appendInterval(b, d), true
 		}
-	}
-	return a.add(oidJSONArray, arr.b)
+		return b, false
+	})
 }
 
 // Times adds a timestamptz[] with one element per item; the zero Time is NULL.
 func Times[T any](a *Args, items []T, of func(*T) time.Time) *Args {
-	arr := newArray(oidTimestamptz, len(items), 8*len(items))
-	for i := range items {
-		if t := of(&items[i]); !t.IsZero() {
-			arr.uint64(uint64(micros(t)))
-		} else {
-			arr.null()
+	return each(a, oidTimestamptzArray, oidTimestamptz, 8, items, func(b []byte, item *T) ([]byte, bool) {
+		if t := of(item); !t.IsZero() {
+			return binary.BigEndian.AppendUint64(b, uint64(micros(t))), true
 		}
-	}
-	return a.add(oidTimestamptzArray, arr.b)
+		return b, false
+	})
 }
 
 // TimesOrPast adds a timestamptz[] with one element per item; the zero Time is minus infinity.
 func TimesOrPast[T any](a *Args, items []T, of func(*T) time.Time) *Args {
-	arr := newArray(oidTimestamptz, len(items), 8*len(items))
-	for i := range items {
-		if t := of(&items[i]); !t.IsZero() {
-			arr.uint64(uint64(micros(t)))
-		} else {
-			arr.uint64(1 << 63)
+	return each(a, oidTimestamptzArray, oidTimestamptz, 8, items, func(b []byte, item *T) ([]byte, bool) {
+		if t := of(item); !t.IsZero() {
+			return binary.BigEndian.AppendUint64(b, uint64(micros(t))), true
 		}
-	}
-	return a.add(oidTimestamptzArray, arr.b)
+		return binary.BigEndian.AppendUint64(b, 1<<63), true
+	})
 }
 
 func appendBool(b []byte, v bool) []byte {
@@ -260,4 +230,22 @@ func appendInterval(b []byte, d time.Duration) []byte {
 func micros(t time.Time) int64 {
 	const epoch = 946_684_800
 	return (t.Unix()-epoch)*1e6 + int64(t.Nanosecond()/1000)
+}
+
+// Types are the names of the parameters' types, $1 first.
+func (a *Args) Types() []string {
+	names := map[uint32]string{
+		oidBool: "boolean", oidInt8: "bigint", oidInt2: "smallint", oidInt4: "integer", oidText: "text", oidJSON: "json",
+		oidTimestamptz: "timestamptz", oidInterval: "interval", oidBoolArray: "boolean[]", oidInt2Array: "smallint[]",
+		oidInt4Array: "integer[]", oidTextArray: "text[]", oidInt8Array: "bigint[]", oidTimestamptzArray: "timestamptz[]",
+		oidJSONArray: "json[]", oidIntervalArray: "interval[]",
+	}
+	if a == nil {
+		return nil
+	}
+	list := make([]string, len(a.oids))
+	for i, oid := range a.oids {
+		list[i] = names[oid]
+	}
+	return list
 }

@@ -20,25 +20,35 @@ var binaryFormat = []int16{1}
 // Run sends the calls in one round trip and reads their rows. Unless the connection is inside an open
 // transaction they are one transaction, and a nil error means it is committed: after any other error it may
 // or may not be when the connection broke, and is not when the server reported the error.
-func Run(ctx context.Context, conn *pgconn.PgConn, calls ...Call) (err error) {
+func Run(ctx context.Context, conn *pgconn.PgConn, calls ...Call) error {
+	err := run(ctx, conn, calls)
+	if outdated(err) && preparedOn(conn) != nil && conn.TxStatus() == 'I' {
+		forget(conn)
+		err = run(ctx, conn, calls)
+	}
+	return err
+}
+
+func run(ctx context.Context, conn *pgconn.PgConn, calls []Call) (err error) {
+	known := preparedOn(conn)
 	p := conn.StartPipeline(ctx)
 	defer func() {
 		if closed := p.Close(); err == nil && closed != nil {
 			err = closed
 		}
 	}()
-	for _, c := range calls {
-		if c.Args == nil {
-			p.SendQueryParams(c.SQL, nil, nil, nil, binaryFormat)
-			continue
-		}
-		p.SendQueryParams(c.SQL, c.Args.values, c.Args.oids, binaryFormat, binaryFormat)
-	}
+	fresh := send(p, known, calls)
 	if err := p.Sync(); err != nil {
 		return err
 	}
 	var broken error // by a caller's Each: the transaction is committed all the same
-	for _, c := range calls {
+	for i, c := range calls {
+		if name := fresh[i]; name != "" {
+			if err := awaitPrepared(p); err != nil {
+				return err
+			}
+			known[c.SQL] = name
+		}
 		each, err := read(p, c)
 		if err != nil {
 			return err
@@ -49,6 +59,47 @@ func Run(ctx context.Context, conn *pgconn.PgConn, calls ...Call) (err error) {
 		return err
 	}
 	return broken
+}
+
+// send queues the calls. Those that get prepared by it are in fresh, by place, with their names.
+func send(p *pgconn.Pipeline, known prepared, calls []Call) (fresh map[int]string) {
+	var sent map[string]string // prepared by this very pipeline
+	for i, c := range calls {
+		if c.Args == nil {
+			p.SendQueryParams(c.SQL, nil, nil, nil, binaryFormat)
+			continue
+		}
+		if known == nil {
+			p.SendQueryParams(c.SQL, c.Args.values, c.Args.oids, binaryFormat, binaryFormat)
+			continue
+		}
+		name := known[c.SQL]
+		if name == "" {
+			name = sent[c.SQL]
+		}
+		if name == "" {
+			if sent == nil {
+				sent, fresh = map[string]string{}, map[int]string{}
+			}
+			name = fmt.Sprintf("belfry_%d", len(known)+len(sent)+1)
+			sent[c.SQL], fresh[i] = name, name
+			p.SendPrepare(name, c.SQL, c.Args.oids)
+		}
+		p.SendQueryPrepared(name, c.Args.values, binaryFormat, binaryFormat)
+	}
+	return fresh
+}
+
+// awaitPrepared reads the server's word that a statement is prepared.
+func awaitPrepared(p *pgconn.Pipeline) error {
+	results, err := p.GetResults()
+	if err != nil {
+		return err
+	}
+	if _, ok := results.(*pgconn.StatementDescription); !ok {
+		return fmt.Errorf("want a prepared statement, got %T", results)
+	}
+	return nil
 }
 
 // read passes the rows of one call on. each is the first error of Each, which ends only the reading.

@@ -1,0 +1,62 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Prepared statements spare the server parsing and planning, which cost more than running a statement that
+// touches few rows. They live in a server's session, so they are used only where a connection is one: a pooler
+// in transaction mode gives every transaction another.
+
+// preparedKey is where a connection keeps the names of its prepared statements.
+const preparedKey = "belfry.prepared"
+
+// prepared are the statements of one session: text to name.
+type prepared map[string]string
+
+// Prepare makes Run prepare the statements it sends on conn, if conn is a session of its own: the process that
+// answers is the one whose id was told when it connected. Poolers tell ids of their own making.
+func Prepare(ctx context.Context, conn *pgconn.PgConn) error {
+	result := conn.ExecParams(ctx, "SELECT pg_backend_pid()", nil, nil, nil, nil).Read()
+	if result.Err != nil {
+		return result.Err
+	}
+	if len(result.Rows) != 1 {
+		return fmt.Errorf("want one process id, got %d", len(result.Rows))
+	}
+	if string(result.Rows[0][0]) == strconv.FormatUint(uint64(conn.PID()), 10) {
+		conn.CustomData()[preparedKey] = prepared{}
+	}
+	return nil
+}
+
+// preparedOn are the statements of conn, nil where none are used.
+func preparedOn(conn *pgconn.PgConn) prepared {
+	p, _ := conn.CustomData()[preparedKey].(prepared)
+	return p
+}
+
+// forget makes conn do without prepared statements from now on.
+func forget(conn *pgconn.PgConn) { delete(conn.CustomData(), preparedKey) }
+
+// The errors by which a server says that a prepared statement does not fit any more: its result changed with the
+// schema, or the session is not the one it was prepared in.
+const (
+	codeResultChanged = "0A000"
+	codeNotPrepared   = "26000"
+	codePreparedTwice = "42P05"
+)
+
+// outdated reports whether err is about prepared statements. Nothing was committed then.
+func outdated(err error) bool {
+	var e *pgconn.PgError
+	if !errors.As(err, &e) {
+		return false
+	}
+	return e.Code == codeResultChanged || e.Code == codeNotPrepared || e.Code == codePreparedTwice
+}
