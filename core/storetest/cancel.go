@@ -25,8 +25,8 @@ func cancelNeverStarts(s *stage) {
 	ids := s.submitMany(300, "a")
 	started := map[int64]bool{}
 	answers := s.cancelAll(ids, func() error {
-		for range 100 {
-			res, err := s.store.ClaimDue(s.ctx, s.claimRequest(quota("a", 3)))
+		for range ids { // one at a time, so that cancel and claim meet at the same jobs all along
+			res, err := s.store.ClaimDue(s.ctx, s.claimRequest(quota("a", 1)))
 			if err != nil {
 				return err
 			}
@@ -43,7 +43,7 @@ func cancelQueuedNeverStarts(s *stage) {
 	queued := s.queue(300, "a")
 	started := map[int64]bool{}
 	answers := s.cancelAll(idsOf(queued), func() error {
-		for i := len(queued) - 1; i >= 0; i-- {
+		for i := range queued {
 			busy := refsOf(queued[i : i+1])
 			for len(busy) > 0 {
 				res, err := s.store.Start(s.ctx, busy, s.claimRequest())

@@ -16,7 +16,8 @@ func leaseScenarios() []scenario {
 		{"Tick/a holder that was deposed dispatches nothing", leasesDeposed},
 		{"Tick/a takeover publishes at once what the dead holder queued, under the same tokens", leasesRepublish},
 		{"Tick/a clean release is taken at once and nothing is published again", leasesClean},
-		{"Tick/a claim that waited behind a takeover gets no rows", leasesClaimWaited},
+		{"Tick/a claim that waited behind a takeover gets no rows", func(s *stage) { leasesClaimWaited(s, shortLease+time.Second) }},
+		{"Tick/a claim under a lease that was fresh until a takeover gets no rows", func(s *stage) { leasesClaimWaited(s, 0) }},
 		{"Tick/a takeover that waited behind a claim publishes that claim's rows again", leasesTakeoverWaited},
 		{"Tick/of holders that race every dispatch is under a lease held at that time", leasesRace},
 	}
@@ -187,11 +188,12 @@ func leasesClean(s *stage) {
 }
 
 // leasesClaimWaited lets a takeover stand uncommitted while the old holder claims: whenever that claim goes
-// on, the leases are no longer its own.
-func leasesClaimWaited(s *stage) {
+// on, the leases are no longer its own. The old holder's lease is some time old: one that has run out it would
+// renew; one still fresh it would only look at, as a holder does that was frozen after it had looked.
+func leasesClaimWaited(s *stage, age time.Duration) {
 	s.tick(shortTick("a"))
 	ids := s.submitMany(100, "a")
-	s.advance(shortLease + time.Second)
+	s.advance(age)
 	release := s.hold(Hold{Kind: HoldTakeover, Holder: "b"})
 	var res core.TickResult
 	ended := make(chan struct{})

@@ -106,19 +106,25 @@ func retryRace(s *stage) {
 }
 
 func retryOnce(s *stage) {
-	dead := s.put(core.Failed, core.NewJob{})
-	var won atomic.Int64
-	s.times(8, func(int) error {
-		err := notBusy(s.ctx, func() error { _, err := s.store.Retry(s.ctx, dead.ID); return err })
-		if err == nil {
-			won.Add(1)
-		} else if !isConflict(err, core.Scheduled) {
-			return err
+	other := s.second()
+	for range 12 {
+		dead := s.put(core.Failed, core.NewJob{})
+		var won atomic.Int64
+		s.times(8, func(i int) error {
+			err := notBusy(s.ctx, func() error {
+				_, err := []core.Store{s.store, other.store}[i%2].Retry(s.ctx, dead.ID)
+				return err
+			})
+			if err == nil {
+				won.Add(1)
+			} else if !isConflict(err, core.Scheduled) {
+				return err
+			}
+			return nil
+		})
+		if got := s.get(dead.ID); won.Load() != 1 || got.LeaseToken != dead.LeaseToken+1 {
+			s.Fatalf("%d of 8 retries were answered, now %+v", won.Load(), got)
 		}
-		return nil
-	})
-	if got := s.get(dead.ID); won.Load() != 1 || got.LeaseToken != dead.LeaseToken+1 {
-		s.Fatalf("%d of 8 retries were answered, now %+v", won.Load(), got)
 	}
 }
 

@@ -57,23 +57,23 @@ func startRace(s *stage) {
 	queued := s.queue(100, "a")
 	other := s.second()
 	var wins atomic.Int64
-	s.times(8, func(i int) error {
-		for part := range slices.Chunk(refsOf(queued), 10) {
+	for part := range slices.Chunk(refsOf(queued), 5) {
+		s.times(8, func(i int) error { // all at once for each part: a slow one must not find the race over
+			mine := slices.Clone(part)
 			if i%3 == 1 {
-				part = slices.Clone(part)
-				slices.Reverse(part)
+				slices.Reverse(mine)
 			}
-			for len(part) > 0 {
-				res, err := []core.Store{s.store, other.store}[i%2].Start(s.ctx, part, s.claimRequest())
+			for len(mine) > 0 {
+				res, err := []core.Store{s.store, other.store}[i%2].Start(s.ctx, mine, s.claimRequest())
 				if err != nil {
 					return err
 				}
 				wins.Add(int64(len(res.Jobs)))
-				part = res.Busy
+				mine = res.Busy
 			}
-		}
-		return nil
-	})
+			return nil
+		})
+	}
 	if wins.Load() != int64(len(queued)) {
 		s.Fatalf("%d starts won for %d jobs", wins.Load(), len(queued))
 	}
