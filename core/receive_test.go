@@ -309,7 +309,7 @@ func TestStopReleasesWhatIsHeld(t *testing.T) {
 
 // TestReceiveByWeight: with backlog in all queues slots go by weight, however few there are.
 func TestReceiveByWeight(t *testing.T) {
-	for _, slots := range []int{1, 3, 20} {
+	for _, slots := range []int{1, 3, 10} {
 		t.Run(fmt.Sprint(slots, " slots"), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store, queue := newMemStore(), newMemQueue(time.Hour)
