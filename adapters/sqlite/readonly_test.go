@@ -59,7 +59,7 @@ func copyProgram(t *testing.T, from, to string) {
 // openDirectory makes a directory anybody may enter.
 func openDirectory(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "belfry-sqlite-")
+	dir, err := os.MkdirTemp("", "belfry-sqlite-") //nolint:usetesting // t.TempDir is closed to other users
 	if err != nil {
 		t.Fatal(err)
 	}
