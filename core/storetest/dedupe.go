@@ -24,6 +24,7 @@ func dedupeScenarios() []scenario {
 		{"Submit/D09 batches with the same keys in opposite order do not deadlock", dedupeOpposite},
 		{"Submit/a key held by an open transaction is busy and no other submit waits", dedupeBusy},
 		{"Submit/a key never has two live jobs while its holder ends", dedupeEnding},
+		{"Submit/a key that comes free again and again always answers a job", dedupeFreeing},
 	}
 }
 
@@ -251,5 +252,41 @@ func dedupeEnding(s *stage) {
 		if written.Load() > 1 || len(live) != int(written.Load()) {
 			s.Fatalf("%d jobs were written after the holder of the key, %d are live", written.Load(), len(live))
 		}
+	}
+}
+
+// dedupeFreeing lets many submit one key; whoever writes the job cancels it at once, so that the key comes free
+// between any two steps of the others.
+func dedupeFreeing(s *stage) {
+	other := s.second()
+	var written atomic.Int64
+	s.times(6, func(i int) error {
+		store := []core.Store{s.store, other.store}[i%2]
+		for range 60 {
+			out, err := store.Submit(s.ctx, []core.NewJob{{Type: "a", DedupeKey: "k"}})
+			if errors.Is(err, core.ErrBusy) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if e := out[0].Existing; e != nil {
+				if e.ID <= 0 || e.ID != out[0].ID || !e.Status.Live() || e.DedupeKey != "k" {
+					return fmt.Errorf("answered with %+v", e)
+				}
+				continue
+			}
+			if out[0].ID <= 0 {
+				return fmt.Errorf("answered with no job: %+v", out[0])
+			}
+			written.Add(1)
+			if err := tolerant(s, func() error { _, err := store.Cancel(s.ctx, out[0].ID); return err }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if n := len(s.list(core.ListQuery{Statuses: []core.Status{core.Cancelled}, Limit: 1000})); n != int(written.Load()) || n == 0 {
+		s.Fatalf("%d jobs were written, %d are there", written.Load(), n)
 	}
 }

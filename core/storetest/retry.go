@@ -50,17 +50,23 @@ func retryFresh(s *stage) {
 }
 
 func retryTaken(s *stage) {
-	dead := s.put(core.Failed, core.NewJob{DedupeKey: "k", Tenant: "t"})
-	other := s.submitOne(core.NewJob{Type: "a", DedupeKey: "k", Tenant: "t"})
-	_, err := s.store.Retry(s.ctx, dead.ID)
-	var conflict *core.ConflictError
-	if !errors.As(err, &conflict) || conflict.Other != other || !errors.Is(err, core.ErrConflict) {
-		s.Fatalf("want a conflict with job %d, got %v", other, err)
-	}
-	s.unchanged(dead)
-	s.cancel(other)
-	if got, err := s.store.Retry(s.ctx, dead.ID); err != nil || got.Status != core.Scheduled {
-		s.Fatalf("once the key is free: %v, %v", got.Status, err)
+	for _, status := range []core.Status{core.Scheduled, core.Queued, core.Running} {
+		key := "k-" + status.String()
+		dead := s.put(core.Failed, core.NewJob{DedupeKey: key, Tenant: "t"})
+		other := s.put(status, core.NewJob{DedupeKey: key, Tenant: "t"})
+		_, err := s.store.Retry(s.ctx, dead.ID)
+		var conflict *core.ConflictError
+		if !errors.As(err, &conflict) || conflict.Other != other.ID || !errors.Is(err, core.ErrConflict) {
+			s.Fatalf("want a conflict with the %s job %d, got %v", status, other.ID, err)
+		}
+		s.unchanged(dead)
+		s.cancel(other.ID)
+		if status == core.Running {
+			s.finishAs(core.Cancelled, core.End{Ref: refOf(other), Outcome: core.EndRetry})
+		}
+		if got, err := s.store.Retry(s.ctx, dead.ID); err != nil || got.Status != core.Scheduled {
+			s.Fatalf("once the key is free: %v, %v", got.Status, err)
+		}
 	}
 }
 
