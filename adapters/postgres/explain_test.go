@@ -25,8 +25,8 @@ type plan struct {
 	Removed  float64 `json:"Rows Removed by Filter"`
 	Hit      int64   `json:"Shared Hit Blocks"`
 	Read     int64   `json:"Shared Read Blocks"`
-	Total    float64 `json:"Actual Total Time"`
-	Plans    []plan  `json:"Plans"`
+
+	Plans []plan `json:"Plans"`
 }
 
 func (p plan) walk(visit func(plan)) {

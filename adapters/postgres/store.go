@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
@@ -92,7 +90,6 @@ func poolConfig(dsn string, opts Options) (*pgxpool.Config, error) {
 	config.MaxConns = int32(opts.PoolSize)
 	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > idlePing }
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
-	config.ConnConfig.BuildContextWatcherHandler = cancelOnServer
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error { return wire.Prepare(ctx, conn.PgConn()) }
 	if opts.ConnectTimeout > 0 || config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = max(opts.ConnectTimeout, 0)
@@ -101,12 +98,6 @@ func poolConfig(dsn string, opts Options) (*pgxpool.Config, error) {
 		config.ConnConfig.ConnectTimeout = 5 * time.Second
 	}
 	return config, nil
-}
-
-// cancelOnServer makes the end of a context end the statement on the server too, instead of the connection alone. The
-// connection follows when the server does not answer.
-func cancelOnServer(conn *pgconn.PgConn) ctxwatch.Handler {
-	return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: 2 * time.Second}
 }
 
 // Close ends all connections, after the calls under way.
@@ -152,8 +143,8 @@ func (s *Store) args(n int) *wire.Args {
 
 // guard begins the pipeline of a hot statement. It bounds waits for locks and keeps the planner to the indexes these
 // statements were written for, whatever the statistics say of a table that fills and empties all day: no scan of a
-// whole table or bitmap, no sorting of what an index has in order, and no compiler started for a cost that only
-// these settings make look high. All of it ends with the transaction.
+// whole table or bitmap, rows looked up one by one instead of joined whole, and no compiler started for a cost that
+// only these settings make look high. All of it ends with the transaction.
 func (s *Store) guard(locks time.Duration) wire.Call {
 	return s.sql.call("guard", wire.NewArgs(1).Text(fmt.Sprintf("%dms", max(locks.Milliseconds(), 1))), nil)
 }

@@ -9,7 +9,7 @@ WITH fresh AS (
     SELECT id
     FROM   belfry.jobs
     WHERE  EXISTS (SELECT FROM fresh) AND status = 2 AND dispatch_fence < (SELECT token FROM fresh WHERE bucket = (id & 63))
-    ORDER  BY id
+    ORDER  BY (id + 0)
     FOR    UPDATE SKIP LOCKED
 )
 UPDATE belfry.jobs SET lease_until = {now}, reap_at = {now} WHERE id = ANY (ARRAY(SELECT id FROM found));

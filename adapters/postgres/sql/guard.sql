@@ -1,5 +1,6 @@
 -- Settings of the transaction that hot statements begin.
 --   $1 lock timeout
 SELECT set_config('lock_timeout', $1::text, true), set_config('enable_seqscan', 'off', true),
-       set_config('enable_bitmapscan', 'off', true), set_config('jit', 'off', true),
+       set_config('enable_bitmapscan', 'off', true),
+       set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true),
        set_config('plan_cache_mode', 'force_generic_plan', true);
