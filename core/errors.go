@@ -21,6 +21,7 @@ var (
 	ErrTimeout      = errors.New("the attempt's timeout has passed")
 	ErrLeaseLost    = errors.New("the lease is lost")
 	ErrStopping     = errors.New("the worker is stopping")
+	ErrAccepted     = errors.New("accepted: the target reports the end itself") // a handler's: the attempt goes on elsewhere
 	ErrCannotExtend = errors.New("this queue has no visibility timeout to extend")
 )
 

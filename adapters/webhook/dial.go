@@ -1,0 +1,98 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"syscall"
+	"time"
+)
+
+// dialContext connects to host:port for the transport. It looks the host up once, refuses it if any of its
+// addresses is refused, and connects to one that was judged, so that no second look-up can answer otherwise. The
+// socket's own check, just before connect, judges the address once more.
+func (g *Guard) dialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, g.timeout)
+	defer cancel()
+	addrs, err := g.resolve(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	trusted := g.trusts(host)
+	var first error
+	for i, addr := range addrs {
+		conn, err := g.connectOne(ctx, network, net.JoinHostPort(addr.String(), port), trusted, len(addrs)-i)
+		if err == nil {
+			return conn, nil
+		}
+		if first == nil {
+			first = err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, first
+}
+
+// connectOne gives one address its share of the time that is left, so that a silent one does not use it up.
+func (g *Guard) connectOne(ctx context.Context, network, address string, trusted bool, left int) (net.Conn, error) {
+	if deadline, ok := ctx.Deadline(); ok && left > 1 {
+		share := time.Until(deadline) / time.Duration(left)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, share)
+		defer cancel()
+	}
+	return g.connect(ctx, network, address, trusted)
+}
+
+// resolve returns the addresses of host, in the resolver's order. A *RefusedError tells of the first that is
+// refused, even where others would do: a name with one bad address is under somebody's hand.
+func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
+	trusted := g.trusts(host)
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{addr}, g.judge(addr)
+	}
+	name := host
+	if !trusted {
+		name += "." // absolute: the search list of this machine's network has no say
+	}
+	addrs, err := g.resolver.LookupNetIP(ctx, "ip", name)
+	if err != nil {
+		return nil, err
+	}
+	if len(addrs) == 0 {
+		return nil, &net.DNSError{Err: "no addresses", Name: host, IsNotFound: true}
+	}
+	for i, addr := range addrs {
+		addrs[i] = addr.Unmap()
+		if err := g.judge(addr); err != nil && !trusted {
+			return nil, refuse("the host resolves to an address that is not allowed: %s", err)
+		}
+	}
+	return addrs, nil
+}
+
+// dialer connects to literal addresses and judges each as the socket is about to connect.
+func (g *Guard) dialer() func(ctx context.Context, network, address string, trusted bool) (net.Conn, error) {
+	free := net.Dialer{KeepAlive: 30 * time.Second}
+	guarded := free
+	guarded.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
+		to, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return errors.New("connect: not an address and port")
+		}
+		return g.judge(to.Addr())
+	}
+	return func(ctx context.Context, network, address string, trusted bool) (net.Conn, error) {
+		if trusted {
+			return free.DialContext(ctx, network, address)
+		}
+		return guarded.DialContext(ctx, network, address)
+	}
+}

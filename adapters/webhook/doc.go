@@ -1,0 +1,18 @@
+// Package webhook delivers jobs to URLs: a core.Handler that posts a job's payload to its target.
+//
+//	webhook.go     Options, New, Work: one attempt from the job to how it ended
+//	target.go      what a job says of its target, and the headers it may set
+//	guard.go       Guard: which URLs and addresses may be reached; the one judge at create, change, test and delivery
+//	hosts.go       the rules of a URL's host
+//	dial.go        resolve, judge every address, connect to one that was judged
+//	sign.go        secrets and signatures of Standard Webhooks 1.0.0
+//	leasetoken.go  the token with which a target reports on its own attempt
+//	request.go     the request of one attempt
+//	stage.go       the time each stage of an exchange may take
+//	answer.go      what a status and a body mean for the job
+//	describe.go    faults of the network in words that tell nothing of the payload or the network
+//	breaker.go     when to leave a failing host alone, as pure policy
+//	gate.go        breaker and concurrency of each host
+//
+// Nothing here logs, and no error holds a secret, a payload, a response, or a URL's user or query.
+package webhook

@@ -1,0 +1,227 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"code.dny.dev/ssrf"
+)
+
+// maxURLBytes bounds a target's URL.
+const maxURLBytes = 4096
+
+// GuardOptions are the settings of a Guard.
+type GuardOptions struct {
+	// Allow lists what may be reached beyond public addresses: CIDRs ("10.1.0.0/16"), addresses ("127.0.0.1"),
+	// host names ("hooks.corp.example") and all names below one ("*.corp.example"). An allowed name may resolve
+	// to any address; names and literal addresses that are allowed may be reached on any port. Zero means nothing.
+	Allow []string
+	// Ports that a URL may name. Zero means 80, 443, 8080 and 8443.
+	Ports []int
+	// Resolver looks names up. Zero means net.DefaultResolver.
+	Resolver *net.Resolver
+	// DialTimeout bounds looking a name up and connecting to its addresses. Zero means 10 s.
+	DialTimeout time.Duration
+}
+
+// Guard decides which URLs a job may be delivered to. One Guard judges at create, change, test and delivery, so
+// that no way in is laxer than another. It is safe for concurrent use.
+type Guard struct {
+	public   *ssrf.Guardian
+	networks []netip.Prefix // allowed
+	names    map[string]bool
+	suffixes []string // ".corp.example"
+	ports    []int
+	resolver *net.Resolver
+	timeout  time.Duration
+	connect  func(ctx context.Context, network, address string, trusted bool) (net.Conn, error)
+}
+
+// RefusedError says that the guard refuses a URL or an address, and by which rule. Its text holds no user,
+// password, path or query of the URL.
+type RefusedError struct{ Rule string }
+
+func (e *RefusedError) Error() string { return e.Rule }
+
+func refuse(format string, args ...any) error { return &RefusedError{fmt.Sprintf(format, args...)} }
+
+// NewGuard reads the allow-list. The error names the entry that is neither a network nor a name.
+func NewGuard(opts GuardOptions) (*Guard, error) {
+	g := &Guard{names: map[string]bool{}, ports: opts.Ports, resolver: opts.Resolver, timeout: opts.DialTimeout}
+	if g.resolver == nil {
+		g.resolver = net.DefaultResolver
+	}
+	if g.timeout == 0 {
+		g.timeout = 10 * time.Second
+	}
+	if len(g.ports) == 0 {
+		g.ports = []int{80, 443, 8080, 8443}
+	}
+	for _, port := range g.ports {
+		if port < 1 || port > 65535 {
+			return nil, fmt.Errorf("ports: %d is none, allowed are 1 to 65535", port)
+		}
+	}
+	for _, entry := range opts.Allow {
+		if prefix, ok := parseNetwork(entry); ok {
+			g.networks = append(g.networks, prefix)
+		} else if err := g.allowName(entry); err != nil {
+			return nil, err
+		}
+	}
+	g.public = ssrf.New(ssrf.WithAnyNetwork(), ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(azureHost))
+	g.connect = g.dialer()
+	return g, nil
+}
+
+// azureHost is Azure's virtual public address for metadata, DNS and health, reachable from every machine there.
+var azureHost = netip.MustParsePrefix("168.63.129.16/32")
+
+func parseNetwork(entry string) (netip.Prefix, bool) {
+	if addr, err := netip.ParseAddr(entry); err == nil && addr.Zone() == "" {
+		addr = addr.Unmap()
+		return netip.PrefixFrom(addr, addr.BitLen()), true
+	}
+	prefix, err := netip.ParsePrefix(entry)
+	if err != nil || prefix.Addr().Is4In6() {
+		return netip.Prefix{}, false
+	}
+	return prefix.Masked(), true
+}
+
+func (g *Guard) allowName(entry string) error {
+	name, below := strings.CutPrefix(strings.ToLower(entry), "*.")
+	if err := checkName(name); err != nil {
+		return fmt.Errorf("allow: %q is no network (10.1.0.0/16) and no host name (hooks.corp.example, *.corp.example): %w", entry, err)
+	}
+	if below {
+		g.suffixes = append(g.suffixes, "."+name)
+	} else {
+		g.names[name] = true
+	}
+	return nil
+}
+
+// trusts reports whether the allow-list has this host name.
+func (g *Guard) trusts(host string) bool {
+	host = strings.ToLower(host)
+	return g.names[host] || slices.ContainsFunc(g.suffixes, func(s string) bool { return strings.HasSuffix(host, s) })
+}
+
+// CheckURL refuses a URL that no delivery may go to, by what its text says alone: scheme, user, host in any odd
+// form, port, literal addresses. The error is a *RefusedError. A name that passes may still resolve to an address
+// that is refused: see CheckResolved, and the dial, which judges again.
+func (g *Guard) CheckURL(raw string) error {
+	_, err := g.parse(raw)
+	return err
+}
+
+func (g *Guard) parse(raw string) (*url.URL, error) {
+	if len(raw) > maxURLBytes {
+		return nil, refuse("the URL has %d bytes, at most %d are allowed", len(raw), maxURLBytes)
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, refuse("the URL must be an absolute http or https URL") // err quotes the URL
+	}
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return nil, refuse("the URL's scheme must be http or https")
+	}
+	if u.User != nil {
+		return nil, refuse("the URL must not hold a user or password; use a header")
+	}
+	if u.Opaque != "" || u.Host == "" {
+		return nil, refuse("the URL must name a host after //")
+	}
+	if err := g.checkHost(u); err != nil {
+		return nil, err
+	}
+	return u, nil
+}
+
+// checkPort accepts the ports that every URL may name.
+func (g *Guard) checkPort(u *url.URL) error {
+	if err := checkPortRange(u); err != nil {
+		return err
+	}
+	if port := portOf(u); !slices.Contains(g.ports, port) {
+		return refuse("the URL's port %d is not among the allowed ones", port)
+	}
+	return nil
+}
+
+// checkPortRange accepts any port there is.
+func checkPortRange(u *url.URL) error {
+	if strings.HasSuffix(u.Host, ":") {
+		return refuse("the URL's port is empty")
+	}
+	if port := portOf(u); port < 1 || port > 65535 || strings.HasPrefix(u.Port(), "0") {
+		return refuse("the URL's port must be 1 to 65535")
+	}
+	return nil
+}
+
+// portOf is the port a URL leads to; 0 when it has none that is a number.
+func portOf(u *url.URL) int {
+	switch {
+	case u.Port() != "":
+		port, _ := strconv.Atoi(u.Port())
+		return port
+	case u.Scheme == "http":
+		return 80
+	}
+	return 443
+}
+
+// CheckResolved is CheckURL, and also looks the host up and refuses it if any address it has now is refused. It
+// tells early what the dial would refuse later; a name that does not resolve now is not refused.
+func (g *Guard) CheckResolved(ctx context.Context, raw string) error {
+	u, err := g.parse(raw)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, g.timeout)
+	defer cancel()
+	_, err = g.resolve(ctx, u.Hostname())
+	var refused *RefusedError
+	if errors.As(err, &refused) {
+		return refused
+	}
+	return nil
+}
+
+// judge refuses an address that is not public unless the allow-list has it: loopback, private, link-local (where
+// clouds keep their metadata), carrier NAT, multicast, reserved, documentation, benchmarking, unique local, and
+// every form that carries an IPv4 address inside an IPv6 one. The table is the library's, made from IANA's
+// special-purpose registries.
+func (g *Guard) judge(addr netip.Addr) error {
+	addr = addr.Unmap()
+	if g.allows(addr) {
+		return nil
+	}
+	if g.public.SafeAddr(addr) != nil || isISATAP(addr) {
+		return refuse("%s is not a public address", addr)
+	}
+	return nil
+}
+
+func (g *Guard) allows(addr netip.Addr) bool {
+	return slices.ContainsFunc(g.networks, func(network netip.Prefix) bool { return network.Contains(addr) })
+}
+
+// isISATAP reports whether the address ends as RFC 5214 has it: 0000:5efe or 0200:5efe, then an IPv4 address.
+func isISATAP(addr netip.Addr) bool {
+	if !addr.Is6() {
+		return false
+	}
+	b := addr.As16()
+	return b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe
+}

@@ -1,0 +1,137 @@
+package webhook
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// testSecret is a signing secret of 32 bytes.
+var testSecret = secretOf(bytes.Repeat([]byte("s"), 32))
+
+func secretOf(key []byte) string { return "whsec_" + base64.StdEncoding.EncodeToString(key) }
+
+// targetOf is the target document of a URL.
+func targetOf(raw string) json.RawMessage {
+	doc, err := json.Marshal(map[string]string{"url": raw})
+	if err != nil {
+		panic(err)
+	}
+	return doc
+}
+
+// loopback allows this machine, where the test's own receivers listen.
+func loopback(t testing.TB) *Guard {
+	return newGuard(t, GuardOptions{Allow: []string{"127.0.0.0/8"}})
+}
+
+// newWebhook is New with what every test needs filled in.
+func newWebhook(t testing.TB, opts Options) *Webhook {
+	t.Helper()
+	if opts.Secrets == nil {
+		opts.Secrets = []string{testSecret}
+	}
+	if opts.LeaseKeys == nil {
+		opts.LeaseKeys = [][]byte{bytes.Repeat([]byte("k"), 32)}
+	}
+	w, err := New(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	return w
+}
+
+// seen is one request as a receiver had it.
+type seen struct {
+	method, path, from string
+	header             http.Header
+	body               []byte
+}
+
+// receiver is a target that keeps what it was sent.
+type receiver struct {
+	*httptest.Server
+	mu   sync.Mutex
+	got  []seen
+	news int // connections
+}
+
+func newReceiver(t testing.TB, handle http.HandlerFunc) *receiver {
+	r := startReceiver(t, handle)
+	r.Start()
+	return r
+}
+
+// startReceiver leaves the server to be started, with or without TLS.
+func startReceiver(t testing.TB, handle http.HandlerFunc) *receiver {
+	t.Helper()
+	r := &receiver{}
+	r.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		body, _ := io.ReadAll(req.Body)
+		r.mu.Lock()
+		r.got = append(r.got, seen{req.Method, req.URL.RequestURI(), req.RemoteAddr, req.Header.Clone(), body})
+		r.mu.Unlock()
+		handle(w, req)
+	}))
+	r.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			r.mu.Lock()
+			r.news++
+			r.mu.Unlock()
+		}
+	}
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) hits() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.got)
+}
+
+func (r *receiver) connections() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.news
+}
+
+func (r *receiver) request(i int) seen {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.got[i]
+}
+
+func (r *receiver) address() string { return r.Listener.Addr().String() }
+
+func (r *receiver) port(t testing.TB) int {
+	u, err := url.Parse(r.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// jobFor is a job on its first attempt.
+func jobFor(r *receiver) *core.Job {
+	return &core.Job{
+		ID: 42, Type: "hook", Payload: json.RawMessage(`{"n":1e5}`), RunAt: time.Date(2026, 3, 4, 5, 6, 7, 89_000, time.UTC),
+		Attempts: 1, MaxAttempts: 5, LeaseToken: 7, Target: targetOf(r.URL + "/in?q=1"),
+	}
+}

@@ -1,0 +1,77 @@
+package webhook
+
+import (
+	"context"
+	"net/http/httptrace"
+	"sync"
+	"time"
+)
+
+// Limits bound each stage of an exchange. Looking up and connecting are bounded by the Guard, the whole by the
+// attempt's context.
+type Limits struct {
+	TLS         time.Duration // of the TLS handshake; zero means 10 s
+	Answer      time.Duration // from having a connection to the answer's header, for jobs that name no timeout of their own; zero means 60 s
+	Body        time.Duration // of reading the answer's body; zero means 30 s
+	HeaderBytes int64         // of the answer's header; zero means 64 KiB
+}
+
+func (l Limits) withDefaults() Limits {
+	for _, d := range []struct {
+		field *time.Duration
+		zero  time.Duration
+	}{{&l.TLS, 10 * time.Second}, {&l.Answer, time.Minute}, {&l.Body, 30 * time.Second}} {
+		if *d.field <= 0 {
+			*d.field = d.zero
+		}
+	}
+	if l.HeaderBytes <= 0 {
+		l.HeaderBytes = 64 << 10
+	}
+	return l
+}
+
+// slowError is the end of a stage that took too long.
+type slowError struct{ stage string }
+
+func (e *slowError) Error() string { return "timed out " + e.stage }
+
+// stages ends a context when the stage that was entered last takes too long.
+type stages struct {
+	cancel context.CancelCauseFunc
+	mu     sync.Mutex
+	timer  *time.Timer
+}
+
+// newStages returns a context under stages; leave must be called.
+func newStages(ctx context.Context) (context.Context, *stages) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	return ctx, &stages{cancel: cancel}
+}
+
+// enter ends the stage before and bounds the next.
+func (s *stages) enter(stage string, limit time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	s.timer = time.AfterFunc(limit, func() { s.cancel(&slowError{stage}) })
+}
+
+// onConnection enters stage each time the transport has a connection for the request.
+func (s *stages) onConnection(ctx context.Context, stage string, limit time.Duration) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { s.enter(stage, limit) },
+	})
+}
+
+// leave ends the last stage and frees the context.
+func (s *stages) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	s.cancel(context.Canceled)
+}

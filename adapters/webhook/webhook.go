@@ -1,0 +1,169 @@
+package webhook
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// Options are the settings of a Webhook.
+type Options struct {
+	Secrets   []string       // signing secrets, whsec_ and base64 of 24 to 64 bytes; each signs every delivery; at least one
+	LeaseKeys [][]byte       // see NewLeaseTokens; at least one
+	Guard     *Guard         // what may be reached; nil means public addresses only
+	Limits    Limits         // of each stage
+	Breaker   BreakerOptions // of each host
+	PerHost   int            // deliveries in flight to one host and port; zero means 50
+	PerWait   time.Duration  // how long a job waits for a place among them before it is snoozed; zero means 250 ms
+	TLS       *tls.Config    // nil means Go's defaults
+	UserAgent string         // zero means "Belfry"
+
+	Now    func() time.Time // of signatures and breakers; nil means time.Now
+	Chance func() float64   // 0 … 1, spreads snoozes; nil means math/rand
+}
+
+// Webhook delivers jobs to their targets. It is a core.Handler, safe for concurrent use.
+type Webhook struct {
+	signer    signer
+	leases    *LeaseTokens
+	guard     *Guard
+	limits    Limits
+	gates     *gates
+	transport *http.Transport
+	userAgent string
+	now       func() time.Time
+}
+
+var _ core.Handler = (*Webhook)(nil)
+
+// New makes a Webhook. The error names the option that is wrong and never holds a secret.
+func New(opts Options) (*Webhook, error) {
+	signer, err := newSigner(opts.Secrets)
+	if err != nil {
+		return nil, fmt.Errorf("webhook: %w", err)
+	}
+	leases, err := NewLeaseTokens(opts.LeaseKeys)
+	if err != nil {
+		return nil, fmt.Errorf("webhook: %w", err)
+	}
+	if opts.Guard == nil {
+		if opts.Guard, err = NewGuard(GuardOptions{}); err != nil {
+			return nil, fmt.Errorf("webhook: %w", err)
+		}
+	}
+	if opts.PerHost < 0 || opts.PerWait < 0 {
+		return nil, errors.New("webhook: deliveries per host and the wait for one must not be negative")
+	}
+	if opts.PerHost == 0 {
+		opts.PerHost = 50
+	}
+	if opts.PerWait == 0 {
+		opts.PerWait = 250 * time.Millisecond
+	}
+	if opts.UserAgent == "" {
+		opts.UserAgent = "Belfry"
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Chance == nil {
+		opts.Chance = rand.Float64
+	}
+	w := &Webhook{
+		signer: signer, leases: leases, guard: opts.Guard, limits: opts.Limits.withDefaults(),
+		userAgent: opts.UserAgent, now: opts.Now,
+	}
+	w.gates = &gates{
+		breaker: opts.Breaker.withDefaults(), perHost: opts.PerHost, wait: opts.PerWait,
+		now: opts.Now, chance: opts.Chance, hosts: map[string]*gate{},
+	}
+	w.transport = w.newTransport(opts)
+	return w, nil
+}
+
+// newTransport makes the one transport of all deliveries. No proxy from the environment: it would connect where
+// the guard cannot see. No compression: a bounded body must stay bounded.
+func (w *Webhook) newTransport(opts Options) *http.Transport {
+	return &http.Transport{
+		DialContext:            w.guard.dialContext,
+		TLSClientConfig:        opts.TLS.Clone(),
+		TLSHandshakeTimeout:    w.limits.TLS,
+		MaxResponseHeaderBytes: w.limits.HeaderBytes,
+		MaxIdleConns:           1024,
+		MaxIdleConnsPerHost:    opts.PerHost,
+		IdleConnTimeout:        90 * time.Second,
+		DisableCompression:     true,
+		ForceAttemptHTTP2:      true,
+	}
+}
+
+// Close closes the connections that are idle.
+func (w *Webhook) Close() { w.transport.CloseIdleConnections() }
+
+// Leases returns the reader of the tokens that deliveries carry.
+func (w *Webhook) Leases() *LeaseTokens { return w.leases }
+
+// Work delivers one attempt of job to its target. Nil: the target answered 2xx, and a body that is JSON is the
+// result. core.ErrAccepted: it answered 202 and will report the end itself. A permanent error: the target is not one
+// that may be reached, or it answered 4xx. A snooze: its host is failing or full, nothing was sent and no attempt is
+// charged. Any other error: try again, after Retry-After where the target said so.
+func (w *Webhook) Work(ctx context.Context, job *core.Job) (json.RawMessage, error) {
+	target, err := w.guard.parseTarget(job.Target)
+	if err != nil {
+		return nil, core.Permanent(err)
+	}
+	pass, err := w.gates.enter(ctx, target.host(), job.Snoozes)
+	if err != nil {
+		return nil, err
+	}
+	end := ended{verdict: unknown}
+	defer func() { pass.leave(end.verdict) }()
+	end = w.deliver(ctx, target, job)
+	return end.result, end.err
+}
+
+// deliver sends one request and reads its answer.
+func (w *Webhook) deliver(ctx context.Context, target *target, job *core.Job) ended {
+	answerLimit := w.limits.Answer
+	if job.Timeout > 0 {
+		answerLimit = job.Timeout
+	}
+	staged, stages := newStages(ctx)
+	defer stages.leave()
+	req, err := w.newRequest(stages.onConnection(staged, "waiting for the answer", answerLimit), target, job)
+	if err != nil {
+		return ended{err: core.Permanent(describe(target.host(), err))}
+	}
+	resp, err := w.transport.RoundTrip(req) // not a Client: nothing may follow a redirect
+	if err != nil {
+		return undelivered(ctx, staged, target.host(), err)
+	}
+	defer resp.Body.Close()
+	stages.enter("reading the answer", w.limits.Body)
+	body := readBody(resp.Body, core.MaxResultBytes)
+	return judgeAnswer(target.host(), resp, body, w.now())
+}
+
+// undelivered is the end of an attempt that got no answer. When the attempt's own context has ended its cause is
+// the error, because core decides by it; the host is to blame only for a timeout.
+func undelivered(ctx, staged context.Context, host string, err error) ended {
+	if ctx.Err() != nil {
+		cause := context.Cause(ctx)
+		v := unknown
+		if errors.Is(cause, core.ErrTimeout) || errors.Is(cause, context.DeadlineExceeded) {
+			v = unhealthy
+		}
+		return ended{err: fmt.Errorf("target %s: %w", host, cause), verdict: v}
+	}
+	if staged.Err() != nil {
+		err = context.Cause(staged)
+	}
+	return ended{err: describe(host, err), verdict: unhealthy}
+}
