@@ -18,14 +18,14 @@ import (
 
 // bench is an API on a real store in a fresh file.
 type bench struct {
-	t      *testing.T
+	t      testing.TB
 	api    *api.API
 	store  *sqlite.Store
 	offset *atomic.Int64 // of the store's clock, in microseconds
 	poked  []int64
 }
 
-func newBench(t *testing.T, change ...func(*api.Options)) *bench {
+func newBench(t testing.TB, change ...func(*api.Options)) *bench {
 	t.Helper()
 	b := &bench{t: t, offset: new(atomic.Int64)}
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "belfry.db"), sqlite.Options{Offset: b.offset})
@@ -82,7 +82,7 @@ func (b *bench) do(method, target, body string, header ...string) answer {
 }
 
 // want stops the test at another status.
-func (a answer) want(t *testing.T, status int) answer {
+func (a answer) want(t testing.TB, status int) answer {
 	t.Helper()
 	if a.status != status {
 		t.Fatalf("status %d, want %d: %s", a.status, status, a.body)
@@ -106,7 +106,7 @@ type job struct {
 	FinishedAt  string          `json:"finished_at"`
 }
 
-func decode[T any](t *testing.T, a answer) T {
+func decode[T any](t testing.TB, a answer) T {
 	t.Helper()
 	var v T
 	if err := json.Unmarshal([]byte(a.body), &v); err != nil {

@@ -57,13 +57,8 @@ func checkMedia(h http.Header) *Problem {
 	return nil
 }
 
-// readAll reads the body within its limit and its time.
+// readAll reads the body within its limit, and the time that around has set.
 func (a *API) readAll(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
-	// The deadline is lifted after the body: one that passes during the work would look like a client that left.
-	connection := http.NewResponseController(w)
-	if connection.SetReadDeadline(time.Now().Add(a.Limits.BodyTime)) == nil {
-		defer func() { _ = connection.SetReadDeadline(time.Time{}) }()
-	}
 	var body bytes.Buffer
 	if r.ContentLength > 0 {
 		body.Grow(int(min(r.ContentLength, 64<<10)) + bytes.MinRead) // what is claimed is believed up to here
@@ -72,6 +67,9 @@ func (a *API) readAll(w http.ResponseWriter, r *http.Request, limit int64) ([]by
 	var exceeded *http.MaxBytesError
 	switch {
 	case err == nil:
+		// Lifted now: a deadline that passes during the work would look like a client that left. After an error it
+		// stays, or the server would wait for the rest of the body for ever.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 		return body.Bytes(), nil
 	case errors.As(err, &exceeded):
 		return nil, tooLarge(limit)

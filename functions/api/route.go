@@ -63,14 +63,15 @@ func (a *API) run(route route) func(huma.Context) {
 // would answer in plain text, and redirect paths that are not clean.
 func notFound(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, pattern := mux.Handler(r); pattern != "" && !strings.Contains(r.URL.Path, "//") && !strings.Contains(r.URL.Path, "/.") {
+		clean := !strings.Contains(r.URL.Path, "//") && !strings.Contains(r.URL.Path, "/.")
+		if _, pattern := mux.Handler(r); pattern != "" && clean {
 			mux.ServeHTTP(w, r)
 			return
 		}
 		var allow []string
 		for _, method := range methods {
 			probe := &http.Request{Method: method, URL: r.URL, Host: r.Host}
-			if _, pattern := mux.Handler(probe); strings.HasPrefix(pattern, method) || pattern != "" && method == http.MethodHead {
+			if _, pattern := mux.Handler(probe); pattern != "" && clean {
 				allow = append(allow, method)
 			}
 		}

@@ -53,6 +53,11 @@ func (a *API) around(next http.Handler) http.Handler {
 		defer a.log(w, r, start)
 		defer a.recover(w)
 		secure(w.Header())
+		if r.ContentLength != 0 {
+			// Holds also where nobody reads the body: the server itself does then, before it answers. A writer that
+			// knows no deadlines is a test's or has limits of its own.
+			_ = http.NewResponseController(w).SetReadDeadline(start.Add(a.Limits.BodyTime))
+		}
 		if origin.Check(r) != nil {
 			w.fail(newProblem(http.StatusForbidden, "requests from pages of another origin are refused"))
 			return

@@ -1,0 +1,156 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api"
+)
+
+// someStats is a store with known numbers.
+type someStats struct {
+	core.StatsStore
+	stats core.Stats
+	err   error
+	reads atomic.Int32
+}
+
+func (s *someStats) Stats(context.Context, time.Duration) (core.Stats, error) {
+	s.reads.Add(1)
+	return s.stats, s.err
+}
+func (s *someStats) Ping(context.Context) error { return s.err }
+
+// lag is a histogram of n jobs each, in the buckets named.
+func lag(n int64, buckets ...int) (h [core.LagBuckets]int64) {
+	for _, i := range buckets {
+		h[i] += n
+	}
+	return h
+}
+
+func knownStats() core.Stats {
+	return core.Stats{
+		Now: at(0),
+		Queues: []core.QueueStats{
+			{Priority: core.Default, Scheduled: 7, Due: 3, Queued: 2, Running: 1, OldestDue: 1500 * time.Millisecond},
+			{Priority: core.Bulk, Scheduled: core.CountCap, OldestDue: -time.Second},
+		},
+		Rollups: []core.Rollup{
+			{Priority: core.Default, Type: "echo", Starts: 10, Done: 6, Failed: 1, Retried: 2, Cancelled: 1, Lost: 3, Snoozed: 4, Lag: lag(5, 0, 1)},
+			{Priority: core.Bulk, Type: "echo", Starts: 1, Done: 1, Lag: lag(1, 9)},
+			{Priority: core.Default, Type: "a/b.c:d", Starts: 1},
+		},
+		Totals: []core.Rollup{
+			{Priority: core.Default, Type: "echo", Starts: 100, Done: 60, Failed: 10, Retried: 20, Cancelled: 10, Lost: 30, Snoozed: 40, Lag: lag(50, 0, core.LagBuckets-1), LagSum: 90 * time.Second},
+			{Priority: core.Critical, Type: "echo", Starts: 1, Done: 1, Lag: lag(1, 0)},
+			{Priority: core.Default, Type: `队列"\` + "\n\xff", Starts: 5},
+			{Priority: core.Default, Type: `队列"\` + "\n\xfe", Starts: 6},
+		},
+		DeadLetters: 11, Stuck: 12, Unhandled: core.CountCap, OldestSnapshot: 13 * time.Second, HistoryOverflow: 14,
+	}
+}
+
+func TestStats(t *testing.T) {
+	b := newBench(t, func(o *api.Options) { o.Stats = &someStats{stats: knownStats()} })
+	got := decode[api.Stats](t, b.do("GET", "/v1/stats", "").want(t, http.StatusOK))
+	text, err := json.MarshalIndent(got, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := api.Stats{
+		Now: "2026-03-01T12:00:00.120000Z", Window: "5m0s",
+		Queues: []api.QueueStats{
+			{Priority: "critical", OldestDue: "0s", LagP50: "0s", LagP99: "0s"},
+			{Priority: "default", Scheduled: 7, Due: 3, Queued: 2, Running: 1, OldestDue: "1.5s", LagP50: "1ms", LagP99: "1.98ms"},
+			{Priority: "bulk", Scheduled: core.CountCap, Capped: true, OldestDue: "0s", LagP50: "750ms", LagP99: "995ms"},
+		},
+		Types:       []api.TypeStats{{Type: "a/b.c:d", Starts: 1}, {Type: "echo", Starts: 11, Done: 7, Failed: 1, Retried: 2, Cancelled: 1, Lost: 3, Snoozed: 4}},
+		DeadLetters: 11, Stuck: 12, Unhandled: core.CountCap, Capped: true, OldestSnapshot: "13s", HistoryOverflow: 14,
+	}
+	wanted, err := json.MarshalIndent(want, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(text) != string(wanted) {
+		t.Errorf("got %s\nwant %s", text, wanted)
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	stats := &someStats{stats: knownStats()}
+	b := newBench(t, func(o *api.Options) { o.Stats = stats })
+	a := b.do("GET", "/metrics", "").want(t, http.StatusOK)
+	for _, want := range []string{
+		`belfry_jobs{priority="default",status="queued"} 2`,
+		`belfry_jobs{priority="bulk",status="scheduled"} 100000`,
+		`belfry_due_jobs{priority="default"} 3`,
+		`belfry_oldest_due_seconds{priority="default"} 1.5`,
+		`belfry_oldest_due_seconds{priority="bulk"} 0`,
+		`belfry_schedule_lag_seconds_bucket{priority="default",le="0.001"} 50`,
+		`belfry_schedule_lag_seconds_bucket{priority="default",le="3600"} 50`,
+		`belfry_schedule_lag_seconds_bucket{priority="default",le="+Inf"} 100`,
+		`belfry_schedule_lag_seconds_sum{priority="default"} 90`,
+		`belfry_schedule_lag_seconds_count{priority="critical"} 1`,
+		`belfry_starts_total{type="echo"} 101`,
+		`belfry_starts_total{type="队列\"\\\n` + "\uFFFD" + `"} 11`,
+		`belfry_finishes_total{status="done",type="echo"} 61`,
+		`belfry_finishes_total{status="failed",type="echo"} 10`,
+		`belfry_finishes_total{status="cancelled",type="echo"} 10`,
+		`belfry_failures_total{type="echo"} 30`,
+		`belfry_retries_total{type="echo"} 20`,
+		`belfry_lost_leases_total{type="echo"} 30`,
+		`belfry_snoozes_total{type="echo"} 40`,
+		`belfry_dead_letters 11`, `belfry_stuck_jobs 12`, `belfry_unhandled_jobs 100000`, `belfry_oldest_snapshot_seconds 13`, `belfry_history_overflow_jobs 14`,
+	} {
+		if !strings.Contains(a.body, want+"\n") {
+			t.Errorf("no %s", want)
+		}
+	}
+	if t.Failed() {
+		t.Log(a.body)
+	}
+	for line := range strings.Lines(a.body) {
+		if !strings.HasPrefix(line, "belfry_") && !strings.HasPrefix(line, "# ") {
+			t.Errorf("a metric of another: %s", line)
+		}
+	}
+	b.do("GET", "/metrics", "")
+	b.do("GET", "/v1/stats", "")
+	if n := stats.reads.Load(); n != 1 {
+		t.Errorf("the store was asked %d times within a second", n)
+	}
+}
+
+// The real store's numbers come through.
+func TestMetricsOfAStore(t *testing.T) {
+	b := newBench(t)
+	b.submit(`{"type":"echo"}`)
+	b.submit(`{"type":"fail"}`)
+	b.end("fail", core.EndFail, "no")
+	a := b.do("GET", "/metrics", "").want(t, http.StatusOK)
+	for _, want := range []string{`belfry_jobs{priority="default",status="scheduled"} 1`, `belfry_due_jobs{priority="default"} 1`, `belfry_dead_letters 1`} {
+		if !strings.Contains(a.body, want+"\n") {
+			t.Errorf("no %s in %s", want, a.body)
+		}
+	}
+	b.do("GET", "/v1/stats", "").want(t, http.StatusOK)
+}
+
+func TestHealth(t *testing.T) {
+	stats := &someStats{err: core.ErrReadOnly}
+	b := newBench(t, func(o *api.Options) { o.Stats = stats })
+	b.do("GET", "/healthz", "").want(t, http.StatusOK)
+	b.do("GET", "/readyz", "").want(t, http.StatusServiceUnavailable)
+	b.do("GET", "/metrics", "").want(t, http.StatusServiceUnavailable)
+	b.do("GET", "/v1/stats", "").want(t, http.StatusServiceUnavailable)
+	stats.err = nil
+	b.do("GET", "/readyz", "").want(t, http.StatusOK)
+	newBench(t).do("GET", "/readyz", "").want(t, http.StatusOK)
+}
