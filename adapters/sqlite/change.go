@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"slices"
 
 	"github.com/belfry-dev/belfry/core"
 )
@@ -71,22 +70,4 @@ func (s *Store) change(ctx context.Context, act string, id int64, do func(*tx, a
 		return core.Job{}, wrap(act, err)
 	}
 	return job, nil
-}
-
-// row returns the one row of a statement, or nil.
-func (t *tx) row(name string, args ...any) (found row, err error) {
-	err = t.query(name, func(r row) error {
-		found = slices.Clone(r)
-		return nil
-	}, args...)
-	return found, err
-}
-
-// rows returns all rows of a statement.
-func (t *tx) rows(name string, args ...any) (found []row, err error) {
-	err = t.query(name, func(r row) error {
-		found = append(found, slices.Clone(r))
-		return nil
-	}, args...)
-	return found, err
 }

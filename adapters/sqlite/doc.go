@@ -10,7 +10,7 @@
 //	open.go, check.go, lock.go   the way from a path to a Store, and what can be wrong with a file
 //	schema.go, sql/migrations    the tables
 //	conn.go, statement.go        one connection and its prepared statements, sql/*.sql
-//	writer.go, reader.go         group commit; the pool of readers
+//	writer.go, operation.go      group commit; reader.go: the pool of readers
 //	clock.go                     the store's time
 //	row.go                       a row to a core.Job and back
 //	submit.go, job.go, change.go, dead.go          accepting, reading and changing jobs

@@ -30,41 +30,6 @@ type writer struct {
 	commits atomic.Int64 // transactions committed
 }
 
-// operation is one caller's work in a transaction.
-type operation struct {
-	do      func(*tx) error
-	alone   bool // runs between transactions: a checkpoint
-	state   atomic.Int32
-	result  error
-	settled chan struct{} // closed once result stands
-}
-
-// The states of an operation. Its caller can withdraw it until it has begun.
-const (
-	waiting   = 0
-	begun     = 1
-	withdrawn = 2
-)
-
-// tx is what an operation works with: the writer's connection within a transaction. Its statements are not
-// cut off by the caller's context: they are short, and a transaction is shared.
-type tx struct {
-	w   *writer
-	now int64 // the time this operation goes by
-}
-
-func (t *tx) exec(name string, args ...any) (int64, error) {
-	return t.w.conn.exec(context.Background(), name, args...)
-}
-
-func (t *tx) query(name string, each func(row) error, args ...any) error {
-	return t.w.conn.query(context.Background(), name, each, args...)
-}
-
-func (t *tx) number(name string, args ...any) (int64, bool, error) {
-	return t.w.conn.number(context.Background(), name, args...)
-}
-
 func startWriter(c *conn, clock *clock, nextID int64) *writer {
 	w := &writer{conn: c, clock: clock, queue: make(chan *operation, groupMax), ended: make(chan struct{}), nextID: nextID, savedID: nextID}
 	go w.loop()
@@ -146,10 +111,7 @@ func (w *writer) loop() {
 // the queue but could not take in.
 func (w *writer) transaction(first *operation) (next *operation) {
 	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
-		if first.begin() {
-			first.settle(err)
-		}
-		return nil
+		return w.refuse(first, err)
 	}
 	var group []*operation
 	broken := error(nil)
@@ -181,6 +143,23 @@ func (w *writer) transaction(first *operation) (next *operation) {
 			o.result = broken
 		}
 		o.settle(o.result)
+	}
+	return next
+}
+
+// refuse answers first and whatever else waits with the error that kept a transaction from beginning: where
+// someone outside holds the file, each would only have waited as long for the same answer.
+func (w *writer) refuse(first *operation, err error) (next *operation) {
+	var group []*operation
+	for o := first; o != nil && next == nil; o = w.poll() {
+		if o.alone {
+			next = o
+		} else if o.begin() {
+			group = append(group, o)
+		}
+	}
+	for _, o := range group {
+		o.settle(err)
 	}
 	return next
 }
@@ -236,12 +215,4 @@ func (w *writer) commit() error {
 func (w *writer) exec(text string) error {
 	_, err := w.conn.exec(context.Background(), text)
 	return err
-}
-
-// begin claims the operation from its caller; false means that it was withdrawn.
-func (o *operation) begin() bool { return o.state.CompareAndSwap(waiting, begun) }
-
-func (o *operation) settle(err error) {
-	o.result = err
-	close(o.settled)
 }
