@@ -117,7 +117,7 @@ func (d *dispatcher) dispatch(req TickRequest, res TickResult) (nextIn time.Dura
 		w.Observe(res.Now, before, taken[p], backlog)
 		if backlog {
 			backlogs = true
-			d.pace(before, w.Size(), w.Credit(0))
+			d.pace(before, w)
 		} else {
 			spare[p] = w.Credit(0) / 2
 		}
@@ -149,14 +149,17 @@ func (d *dispatcher) standBy(deposed bool) (nextIn time.Duration) {
 // pace sets the pause between passes while there is a backlog: none to speak of while there is credit, then so
 // that each pass finds between a quarter and half of the window started: often where consumers are fast, once a
 // period where they stand still.
-func (d *dispatcher) pace(before, size, credit int) {
-	switch {
-	case credit >= size/4:
+func (d *dispatcher) pace(before int, w *Window) {
+	switch size := w.Size(); {
+	case w.Credit(0) >= size/4:
 		d.gap = d.opts.MinGap
 	case before > size*3/4:
 		d.gap = min(d.period, 2*d.gap)
 	case before < size/2:
 		d.gap = max(d.opts.MinGap, d.gap/2)
+	}
+	if half := w.HalfIn(); half > 0 {
+		d.gap = min(d.gap, max(d.opts.MinGap, half))
 	}
 }
 

@@ -3,7 +3,8 @@ package core
 // TickEventKind says what happened to a Ticker.
 type TickEventKind string
 
-// What an operator should know. Bursts of one kind are told once, then at most every half minute with a count.
+// What an operator should know. Of failed passes in a row the first is told, the first of each other fault, and then
+// one every half minute.
 const (
 	TickFailed     TickEventKind = "tick failed"     // a pass ended with Err; Count such passes since the last word
 	TickRecovered  TickEventKind = "tick recovered"  // the first pass that succeeded after Count failed ones

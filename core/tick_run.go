@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -83,6 +84,7 @@ type failures struct {
 	inRow   int
 	untold  int
 	nextSay time.Time
+	told    error // by kind
 }
 
 // wait is the pause after one more failure: doubling, capped, and spread so that many tickers do not return
@@ -96,18 +98,31 @@ func (f *failures) wait(chance float64) time.Duration {
 	return d/2 + time.Duration(chance*float64(d)/2)
 }
 
+// tellFailure tells of a failed pass: at once when it fails in another way than the last one told, else rarely.
 func (t *Ticker) tellFailure(f *failures, err error) {
 	f.untold++
-	if now := time.Now(); !now.Before(f.nextSay) {
+	if now, kind := time.Now(), kindOfOutage(err); f.told != kind || !now.Before(f.nextSay) {
 		t.event(TickEvent{Kind: TickFailed, Err: err, Count: f.untold})
-		f.untold, f.nextSay = 0, now.Add(eventEvery)
+		f.untold, f.nextSay, f.told = 0, now.Add(eventEvery), kind
 	}
+}
+
+var errOther = errors.New("some other error")
+
+// kindOfOutage is the sentinel an operator would act on.
+func kindOfOutage(err error) error {
+	for _, kind := range []error{ErrReadOnly, ErrUnavailable, ErrSchema, ErrBusy, ErrCorrupt} {
+		if errors.Is(err, kind) {
+			return kind
+		}
+	}
+	return errOther
 }
 
 func (t *Ticker) tellRecovery(f *failures) {
 	if f.inRow > 0 {
 		t.event(TickEvent{Kind: TickRecovered, Count: f.inRow})
-		f.inRow, f.untold = 0, 0
+		f.inRow, f.untold, f.told = 0, 0, nil
 	}
 }
 

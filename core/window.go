@@ -83,6 +83,14 @@ func (w *Window) Observe(now time.Time, before, added int, backlog bool) {
 	w.filled = backlog && w.queued >= size*3/4
 }
 
+// HalfIn is when half of what is queued will have been started at the rate of late; 0 while nothing is.
+func (w *Window) HalfIn() time.Duration {
+	if rate := w.rate(); rate > 0 {
+		return time.Duration(float64(w.queued) / 2 / rate * float64(time.Second))
+	}
+	return 0
+}
+
 // Added takes in n jobs queued by others since the last pass: they too will be started.
 func (w *Window) Added(n int) { w.queued += n }
 

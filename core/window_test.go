@@ -109,4 +109,7 @@ func TestWindowCountsOnStartsSinceTheLastPassForHalfOfTheQueuedAtMost(t *testing
 			t.Errorf("Credit(%s) = %d, want %d", c.elapsed, got, c.want)
 		}
 	}
+	if got := w.HalfIn(); got != time.Second {
+		t.Errorf("half of 1,000 queued at 500 starts a second: in %s, want 1 s", got)
+	}
 }

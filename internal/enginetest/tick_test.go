@@ -225,9 +225,9 @@ func TestUpkeepOnceAMinuteByOneTicker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := openStore(t, nil)
 		first, second := watch(store), watch(store)
-		stopFirst := run(t, newTicker(t, first, core.TickerOptions{Holder: "first"}))
+		stopFirst := run(t, newTicker(t, first, core.TickerOptions{Holder: "first", Period: 5 * time.Second, LeaseLength: 20 * time.Second}))
 		synctest.Wait()
-		stopSecond := run(t, newTicker(t, second, core.TickerOptions{Holder: "second"}))
+		stopSecond := run(t, newTicker(t, second, core.TickerOptions{Holder: "second", Period: 5 * time.Second, LeaseLength: 20 * time.Second}))
 		time.Sleep(10 * time.Minute)
 		stopSecond()
 		stopFirst()
