@@ -7,40 +7,43 @@ import (
 )
 
 const (
-	finishers        = 2                    // batches of ends on their way at once
-	maxFinish        = 2_000                // ends of one batch
-	largeFinish      = 256                  // after such a batch the next is gathered for a moment
-	gatherFor        = 2 * time.Millisecond // at most
-	maxEndingPerSlot = 4                    // ends that may wait, per slot, before slots wait for them
-	maxFinishTries   = 10                   // of one end that the store refuses for its own sake
+	finishers        = 2                      // batches of ends on their way at once
+	maxFinish        = 2_000                  // ends of one batch
+	largeFinish      = 256                    // after such a batch the next ones are gathered for a moment
+	largeFor         = 100 * time.Millisecond // so long after it
+	gatherFor        = 2 * time.Millisecond   // for this moment at most
+	maxEndingPerSlot = 4                      // ends that may wait, per slot, before slots wait for them
+	maxFinishTries   = 10                     // of one end that the store refuses for its own sake
 )
 
 // finishLoop records ended attempts in batches until done ends. A batch goes as soon as a finisher is free; only
 // where many end at once the next is gathered for a moment, because one large write costs far less than many.
 func (w *Worker) finishLoop(done context.Context) {
-	batch, last := make([]*attempt, 0, 64), 0
+	batch := make([]*attempt, 0, 64)
 	for {
 		select {
 		case <-done.Done():
 			return
 		case <-w.endedC:
 		}
-		if last >= largeFinish {
-			w.gather(done)
-		}
+		w.gather(done)
 		batch = w.takeEnded(batch)
-		last = len(batch)
 		w.record(batch)
 		clear(batch)
 	}
 }
 
-// gather waits until a whole batch has ended, nothing runs, or a moment has passed.
+// gather waits, while many jobs end, until a whole batch has ended, nothing runs, or a moment has passed.
 func (w *Worker) gather(done context.Context) {
 	w.mu.Lock()
-	enough := len(w.ended) >= maxFinish || w.running == [Bulk + 1]int{}
+	idle := w.running == [Bulk + 1]int{}
+	wait := len(w.ended) < maxFinish && !idle && time.Since(w.largeAt) < largeFor
+	select {
+	case <-w.fullC: // of an earlier batch
+	default:
+	}
 	w.mu.Unlock()
-	if enough {
+	if !wait {
 		return
 	}
 	timer := time.NewTimer(gatherFor)
@@ -57,6 +60,9 @@ func (w *Worker) takeEnded(batch []*attempt) []*attempt {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := min(len(w.ended), maxFinish)
+	if n >= largeFinish {
+		w.largeAt = time.Now()
+	}
 	batch = append(batch[:0], w.ended[:n]...)
 	rest := copy(w.ended, w.ended[n:])
 	clear(w.ended[rest:])

@@ -19,6 +19,8 @@ type rollups struct {
 	shard int
 	mu    sync.Mutex
 	rows  map[rollupKey]*Rollup
+	key   rollupKey // of last
+	last  *Rollup   // the row that was counted in last: mostly the next one too
 }
 
 type rollupKey struct {
@@ -37,6 +39,9 @@ func shardOf(worker string) int {
 // row returns the counts of a's lane in the minute of at. mu is held.
 func (r *rollups) row(a *attempt, at time.Time) *Rollup {
 	key := rollupKey{at.Unix() / 60, a.priority, a.typ}
+	if r.last != nil && key == r.key {
+		return r.last
+	}
 	row := r.rows[key]
 	if row == nil {
 		if r.rows == nil {
@@ -45,6 +50,7 @@ func (r *rollups) row(a *attempt, at time.Time) *Rollup {
 		row = &Rollup{Minute: time.Unix(key.minute*60, 0).UTC(), Priority: a.priority, Type: a.typ}
 		r.rows[key] = row
 	}
+	r.key, r.last = key, row
 	return row
 }
 
@@ -91,7 +97,7 @@ func (r *rollups) ended(batch []*attempt, answers []EndAnswer) {
 func (r *rollups) take() []Rollup {
 	r.mu.Lock()
 	rows := r.rows
-	r.rows = nil
+	r.rows, r.last = nil, nil
 	r.mu.Unlock()
 	taken := make([]Rollup, 0, len(rows))
 	for _, row := range rows {

@@ -135,15 +135,20 @@ func panicError(v any) error {
 	return fmt.Errorf("panic: %v\n%s", v, stack)
 }
 
+// decide is DecideEnd for an attempt that ended at the local moment now.
+func (w *Worker) decide(a *attempt, ran Ran, now time.Time) End {
+	end := DecideEnd(&a.job, ran, a.batch.storeTime(now), w.opts.Chance())
+	end.Ref = a.ref
+	return end
+}
+
 // handlerEnded decides the end of an attempt whose handler has returned.
 func (w *Worker) handlerEnded(a *attempt, ran Ran) {
 	a.ctx.release()
-	chance := 0.0
-	if ran.Err != nil {
-		chance = w.opts.Chance()
+	end := End{Ref: a.ref, Outcome: EndDone}
+	if ran.Err != nil || len(ran.Result) > 0 {
+		end = w.decide(a, ran, time.Now())
 	}
-	end := DecideEnd(&a.job, ran, a.batch.storeTime(time.Now()), chance)
-	end.Ref = a.ref
 	w.mu.Lock()
 	late := a.phase != phaseRunning
 	if late {

@@ -49,7 +49,7 @@ func (w *Worker) watch(now time.Time) {
 			i--
 		case overdue >= grace && a.lost.IsZero():
 			w.leakLocked(a)
-			w.endLocked(a, w.timedOut(a, now))
+			w.endLocked(a, w.decide(a, Ran{Err: ErrTimeout, Cause: ErrTimeout}, now))
 			leaked = append(leaked, a)
 		}
 	}
@@ -77,11 +77,4 @@ func (w *Worker) leakLocked(a *attempt) {
 	a.leaked = true
 	w.counts.Leaked++
 	w.counts.LeaksEver++
-}
-
-// timedOut is the end of an attempt whose handler did not return in time.
-func (w *Worker) timedOut(a *attempt, now time.Time) End {
-	end := DecideEnd(&a.job, Ran{Err: ErrTimeout, Cause: ErrTimeout}, a.batch.storeTime(now), w.opts.Chance())
-	end.Ref = a.ref
-	return end
 }

@@ -79,8 +79,8 @@ func TestSubmitGroupsConcurrentSingles(t *testing.T) {
 		if err := errors.Join(errs...); err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(began); took != 2*commitTime {
-			t.Errorf("took %s, want two commits' time", took)
+		if took := time.Since(began); took > 2*commitTime {
+			t.Errorf("took %s, want two commits' time at most", took)
 		}
 		if sizes := store.sizes(); len(sizes) > 4 { // two flights with what was there, two with all the rest
 			t.Errorf("groups of %v", sizes)
