@@ -38,9 +38,10 @@ func wrap(act string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var conflict *core.ConflictError
-	if errors.As(err, &conflict) || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrSchema) {
-		return fmt.Errorf("postgres: %s: %w", act, err)
+	for _, sentinel := range []error{core.ErrConflict, core.ErrNotFound, core.ErrSchema, core.ErrReadOnly, core.ErrBusy} {
+		if errors.Is(err, sentinel) {
+			return fmt.Errorf("postgres: %s: %w", act, err)
+		}
 	}
 	var server *pgconn.PgError
 	if errors.As(err, &server) {
