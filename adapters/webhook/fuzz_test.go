@@ -1,0 +1,74 @@
+package webhook
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// FuzzCheckURL holds what the guard lets pass against judges that are not the guard's: the standard library's
+// classes of addresses, the C library's reading of numbers, and the host that an HTTP client would connect to.
+func FuzzCheckURL(f *testing.F) {
+	for _, raw := range hostileURLs {
+		f.Add(raw)
+	}
+	f.Add("https://hooks.example.com:8443/a?b#c")
+	f.Add("https://[2606:4700:4700::1111]/")
+	g := newGuard(f, GuardOptions{})
+	f.Fuzz(func(t *testing.T, raw string) {
+		u, err := g.parse(raw)
+		if err != nil {
+			var refused *RefusedError
+			if !errors.As(err, &refused) || refused.Rule == "" || len(refused.Rule) > 300 {
+				t.Fatalf("%q: %v", raw, err)
+			}
+			return
+		}
+		req, err := http.NewRequest(http.MethodPost, u.String(), nil)
+		if err != nil {
+			t.Fatalf("%q passes and makes no request: %v", raw, err)
+		}
+		if req.URL.Host != u.Host || req.URL.User != nil || req.URL.Scheme != u.Scheme {
+			t.Fatalf("%q: the request goes to %q, the guard saw %q", raw, req.URL.Host, u.Host)
+		}
+		if again := g.CheckURL(req.URL.String()); again != nil {
+			t.Fatalf("%q passes, %q does not: %v", raw, req.URL, again)
+		}
+		host := strings.ToLower(u.Hostname())
+		if port := portOf(u); !slices.Contains([]int{80, 443, 8080, 8443}, port) {
+			t.Fatalf("%q: port %d", raw, port)
+		}
+		if addr, err := netip.ParseAddr(host); err == nil {
+			if !addr.IsGlobalUnicast() || addr.IsPrivate() || addr.IsLoopback() || addr.IsLinkLocalUnicast() || addr.Is4In6() || addr.Zone() != "" {
+				t.Fatalf("%q: address %s", raw, addr)
+			}
+			return
+		}
+		labels := strings.Split(host, ".")
+		if _, err := strconv.ParseUint(labels[len(labels)-1], 0, 64); err == nil || len(labels) < 2 {
+			t.Fatalf("%q: %q may be read as a number, or as a near name", raw, host)
+		}
+		if slices.Contains([]string{"localhost", "internal", "local", "localdomain", "arpa"}, labels[len(labels)-1]) && labels[len(labels)-1] != "arpa" {
+			t.Fatalf("%q: a local name", raw)
+		}
+		if net.ParseIP(host) != nil || strings.ContainsAny(host, "%@:/\\ ") {
+			t.Fatalf("%q: host %q", raw, host)
+		}
+	})
+}
+
+// FuzzOpen holds that nothing but what was minted opens, and that what opens mints the same again.
+func FuzzOpen(f *testing.F) {
+	l := newLeases(f, "a")
+	f.Add("blt1_AAAA")
+	f.Fuzz(func(t *testing.T, token string) {
+		if ref, err := l.Open(token); err == nil && l.Mint(ref) != token {
+			t.Fatalf("%q opens as %+v", token, ref)
+		}
+	})
+}

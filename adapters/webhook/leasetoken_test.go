@@ -1,0 +1,70 @@
+package webhook
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+func TestLeaseTokensRoundTrip(t *testing.T) {
+	l := newLeases(t, "a")
+	for _, ref := range []core.Ref{{ID: 1, Token: 1}, {ID: math.MaxInt64, Token: math.MaxInt64}, {}, {ID: -1, Token: math.MinInt64}} {
+		token := l.Mint(ref)
+		if got, err := l.Open(token); err != nil || got != ref {
+			t.Errorf("%+v: %+v, %v", ref, got, err)
+		}
+		if strings.Trim(token, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" {
+			t.Errorf("%s is not plain", token)
+		}
+	}
+}
+
+// Every single changed character, and everything that was not minted, is refused by the same error.
+func TestLeaseTokensThatWereNotMinted(t *testing.T) {
+	l := newLeases(t, "a")
+	token := l.Mint(core.Ref{ID: 42, Token: 7})
+	bad := []string{"", "blt1_", token + "A", token[:len(token)-1], " " + token, token + "\n", strings.ToUpper(token), newLeases(t, "b").Mint(core.Ref{ID: 42, Token: 7})}
+	for i := range token {
+		changed := []byte(token)
+		if changed[i] == 'A' {
+			changed[i] = 'B'
+		} else {
+			changed[i] = 'A'
+		}
+		bad = append(bad, string(changed))
+	}
+	for _, b := range bad {
+		if ref, err := l.Open(b); !errors.Is(err, ErrLeaseToken) || ref != (core.Ref{}) {
+			t.Errorf("%q opens as %+v, %v", b, ref, err)
+		}
+	}
+}
+
+func TestLeaseKeysRotate(t *testing.T) {
+	ref := core.Ref{ID: 42, Token: 7}
+	old := newLeases(t, "a").Mint(ref)
+	both := newLeases(t, "b", "a")
+	if got, err := both.Open(old); err != nil || got != ref {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if both.Mint(ref) != newLeases(t, "b").Mint(ref) {
+		t.Error("the first key does not sign")
+	}
+}
+
+func newLeases(t testing.TB, keys ...string) *LeaseTokens {
+	t.Helper()
+	var raw [][]byte
+	for _, key := range keys {
+		raw = append(raw, bytes.Repeat([]byte(key), 32))
+	}
+	l, err := NewLeaseTokens(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}

@@ -1,0 +1,94 @@
+package webhook
+
+import (
+	"bytes"
+	"encoding/base64"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+)
+
+// The signature of a known message, as the specification's own libraries compute it.
+func TestSignatureOfAKnownMessage(t *testing.T) {
+	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	s, err := newSigner([]string{secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, at, body := "msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 999), []byte(`{"test": 2432232314}`)
+	const want = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+	if got := s.sign(id, at, body); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	library, err := standardwebhooks.NewWebhook(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := library.Sign(id, at, body); err != nil || got != want {
+		t.Errorf("the library says %s, %v", got, err)
+	}
+}
+
+// During rotation receivers with the old and with the new secret both verify; others, and changed deliveries, not.
+func TestRotationVerifiesWithEachSecret(t *testing.T) {
+	old, fresh := secretOf(bytes.Repeat([]byte("o"), 24)), secretOf(bytes.Repeat([]byte("n"), 64))
+	s, err := newSigner([]string{fresh, old})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, now := []byte(`{"a":"é\u0001"}`), time.Now()
+	header := func(id string, at time.Time, body []byte) http.Header {
+		h := http.Header{}
+		h.Set("webhook-id", id)
+		h.Set("webhook-timestamp", strconv.FormatInt(at.Unix(), 10))
+		h.Set("webhook-signature", s.sign(id, at, body))
+		return h
+	}
+	for secret, good := range map[string]bool{old: true, fresh: true, testSecret: false} {
+		verifier, err := standardwebhooks.NewWebhook(secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := verifier.Verify(body, header("1", now, body)); (err == nil) != good {
+			t.Errorf("good %t: %v", good, err)
+		}
+		moved := header("1", now, body)
+		moved.Set("webhook-id", "2")
+		later := header("1", now, body)
+		later.Set("webhook-timestamp", strconv.FormatInt(now.Unix()+1, 10))
+		for name, refused := range map[string]error{
+			"another body": verifier.Verify([]byte(`{}`), header("1", now, body)), "another id": verifier.Verify(body, moved),
+			"another time": verifier.Verify(body, later), "a replay": verifier.Verify(body, header("1", now.Add(-6*time.Minute), body)),
+		} {
+			if refused == nil {
+				t.Errorf("%s verifies", name)
+			}
+		}
+	}
+}
+
+func TestSecretsAreCheckedAndNeverQuoted(t *testing.T) {
+	bytesOf := func(n int) string { return secretOf(bytes.Repeat([]byte("c"), n)) }
+	canary := base64.StdEncoding.EncodeToString([]byte("canary canary canary canary canary"))
+	for _, bad := range []string{
+		"", "whsec_", bytesOf(23), bytesOf(65), canary, "WHSEC_" + canary, "whsec_" + strings.TrimRight(canary, "="), "whsec_" + canary + "\n", "whsec_!" + canary,
+		"whpk_" + canary, " whsec_" + canary,
+	} {
+		_, err := newSigner([]string{testSecret, bad})
+		if err == nil || !strings.Contains(err.Error(), "secret 2 of 2") || strings.Contains(err.Error(), canary[:8]) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	for _, n := range []int{24, 64} {
+		if _, err := newSigner([]string{bytesOf(n)}); err != nil {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+	if _, err := newSigner(make([]string, maxSecrets+1)); err == nil {
+		t.Error("too many secrets were taken")
+	}
+}

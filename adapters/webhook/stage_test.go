@@ -1,0 +1,152 @@
+package webhook
+
+import (
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// listen serves each connection with handle until the test ends.
+func listen(t *testing.T, handle func(net.Conn)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			handle(conn)
+			conn.Close()
+		}
+	}()
+	t.Cleanup(func() {
+		l.Close()
+		<-done
+	})
+	return l.Addr().String()
+}
+
+// silence reads until the other side gives up.
+func silence(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
+
+// reply answers the request with text and then says no more.
+func reply(text string) func(net.Conn) {
+	return func(conn net.Conn) {
+		_, _ = conn.Read(make([]byte, 4096))
+		fmt.Fprint(conn, text)
+		silence(conn)
+	}
+}
+
+func TestEachStageTimesOut(t *testing.T) {
+	const soon = 50 * time.Millisecond
+	for name, c := range map[string]struct {
+		limits Limits
+		scheme string
+		handle func(net.Conn)
+		want   string
+	}{
+		"TLS":    {Limits{TLS: soon}, "https", silence, "timed out while connecting"},
+		"answer": {Limits{Answer: soon}, "http", silence, "timed out waiting for the answer"},
+		"header": {Limits{Answer: soon}, "http", reply("HTTP/1.1 200 OK\r\nX-A"), "timed out waiting for the answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWebhook(t, Options{Guard: loopback(t), Limits: c.limits})
+			address := listen(t, c.handle)
+			_, err := w.Work(t.Context(), &core.Job{ID: 1, Target: targetOf(c.scheme + "://" + address + "/")})
+			if want := "target " + address + ": " + c.want; err == nil || err.Error() != want || core.IsPermanent(err) {
+				t.Errorf("%v, want %s", err, want)
+			}
+		})
+	}
+}
+
+// A body that never ends does not undo a 200: the target has done the work.
+func TestSlowBodyIsCutOff(t *testing.T) {
+	w := newWebhook(t, Options{Guard: loopback(t), Limits: Limits{Body: 50 * time.Millisecond}})
+	address := listen(t, reply("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{\"a\":"))
+	if result, err := w.Work(t.Context(), &core.Job{ID: 1, Target: targetOf("http://" + address + "/")}); err != nil || result != nil {
+		t.Errorf("%s, %v", result, err)
+	}
+}
+
+// The look-up and the connecting share one bound.
+func TestDialTimesOut(t *testing.T) {
+	mute, err := net.ListenPacket("udp", "127.0.0.1:0") // a name server that never answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { mute.Close() })
+	dns := &dnsServer{address: mute.LocalAddr().String()}
+	w := newWebhook(t, Options{Guard: newGuard(t, GuardOptions{Resolver: dns.resolver(), DialTimeout: 50 * time.Millisecond})})
+	_, err = w.Work(t.Context(), &core.Job{ID: 1, Target: targetOf("http://slow.example.com/")})
+	if err == nil || !strings.Contains(err.Error(), "could not be looked up") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A job that names a timeout of its own may wait that long for its answer; the attempt's context bounds it.
+func TestTimeoutOfTheJobReplacesTheLimit(t *testing.T) {
+	late := make(chan struct{})
+	r := newReceiver(t, func(http.ResponseWriter, *http.Request) { <-late })
+	w := newWebhook(t, Options{Guard: loopback(t), Limits: Limits{Answer: 50 * time.Millisecond}})
+	job := jobFor(r)
+	_, err := w.Work(t.Context(), job)
+	if err == nil {
+		t.Fatal("the limit does not hold")
+	}
+	ended := make(chan error, 1)
+	job.Timeout = time.Hour
+	go func() {
+		_, err := w.Work(t.Context(), job)
+		ended <- err
+	}()
+	timer := time.AfterFunc(200*time.Millisecond, func() { close(late) })
+	defer timer.Stop()
+	if err := <-ended; err != nil {
+		t.Errorf("cut off: %v", err)
+	}
+}
+
+// What a server says that is not HTTP, and what a fault of the network tells, stays out of the error (H10).
+func TestFaultsAreToldInOurWords(t *testing.T) {
+	gone, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone.Close()
+	answer := func(text string) string {
+		return listen(t, func(c net.Conn) {
+			_, _ = c.Read(make([]byte, 4096))
+			fmt.Fprint(c, text)
+			_ = c.(*net.TCPConn).CloseWrite()
+			silence(c)
+		})
+	}
+	for url, want := range map[string]string{
+		"http://" + gone.Addr().String():                              "connection refused",
+		"http://" + answer(""):                                        "the connection was closed before an answer came",
+		"http://" + answer("SSH-2.0-canary\r\n"):                      "the connection failed, or the answer was not HTTP",
+		"http://" + answer("HTTP/1.1 200 OK\r\ncanary: \x00\r\n\r\n"): "the connection failed, or the answer was not HTTP",
+		"https://" + answer("HTTP/1.1 400 canary\r\n\r\n"):            "the target does not speak TLS",
+	} {
+		w := newWebhook(t, Options{Guard: loopback(t), TLS: &tls.Config{MinVersion: tls.VersionTLS12}})
+		_, err := w.Work(t.Context(), &core.Job{ID: 1, Payload: []byte(`"canary"`), Target: targetOf(url + "/canary?canary")})
+		if err == nil || !strings.HasSuffix(err.Error(), ": "+want) || strings.Contains(err.Error(), "canary") || core.IsPermanent(err) {
+			t.Errorf("%s: %v, want %s", url, err, want)
+		}
+	}
+}
