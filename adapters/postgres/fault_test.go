@@ -75,6 +75,17 @@ func TestReadOnlyServer(t *testing.T) {
 	}
 }
 
+func TestDatabaseOfTheWrongKindIsRefused(t *testing.T) {
+	address := migrated(t)
+	database := strings.TrimPrefix(must(url.Parse(address)).Path, "/")
+	if _, err := connect(t, address).Exec(t.Context(), `ALTER DATABASE "`+database+`" SET default_transaction_isolation = 'serializable'`); err != nil {
+		t.Fatal(err)
+	}
+	if err := openError(t, address); err == nil || !strings.Contains(err.Error(), "read committed") {
+		t.Errorf("want an error that names the isolation it needs, got %v", err)
+	}
+}
+
 func TestServerThatStopsAndStarts(t *testing.T) {
 	server := testenv.PostgresServer(t, pgserver.Options{})
 	if err := postgres.Migrate(t.Context(), server.URL()); err != nil {

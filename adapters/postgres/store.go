@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,11 +73,35 @@ func Open(ctx context.Context, dsn string, opts Options) (*Store, error) {
 		return nil, wrap("open", err)
 	}
 	s := &Store{pool: pool, sql: sql, opts: opts}
-	if err := s.checkSchema(ctx); err != nil {
+	if err := cmp.Or(s.checkServer(ctx), wrap("open", s.checkSchema(ctx))); err != nil {
 		pool.Close()
-		return nil, wrap("open", err)
+		return nil, err
 	}
 	return s, nil
+}
+
+// oldestServer is the oldest version of PostgreSQL whose features the statements keep to.
+const oldestServer = 14
+
+// checkServer refuses a server, or settings of its database, on which the store would not keep its word.
+func (s *Store) checkServer(ctx context.Context) error {
+	var version int64
+	var isolation, encoding string
+	err := s.run(ctx, "open", s.sql.call("server", nil, func(r wire.Row) error {
+		version, isolation, encoding = r.Int(0), r.Text(1), r.Text(2)
+		return nil
+	}))
+	switch {
+	case err != nil:
+		return err
+	case version < oldestServer*10_000:
+		return fmt.Errorf("postgres: open: the server is PostgreSQL %d; want %d or newer", version/10_000, oldestServer)
+	case isolation != "read committed":
+		return fmt.Errorf("postgres: open: default_transaction_isolation is %q; want \"read committed\" for this database and role", isolation)
+	case encoding != "UTF8":
+		return fmt.Errorf("postgres: open: the database's encoding is %s; want UTF8", encoding)
+	}
+	return nil
 }
 
 // errAddress stands for every fault of an address: the parser's own texts quote it, password and all.

@@ -3,8 +3,9 @@
 //
 //	args.go      parameters and their types
 //	pipeline.go  Run: send all, read all, learn that it is committed
+//	prepared.go  statements prepared once, where a connection is a session of its own
 //	row.go       reading values
 //
-// Nothing here leaves anything on the connection: statements have no names, settings last as long as the
-// transaction. So a pooler in transaction mode may stand between.
+// Through a pooler in transaction mode nothing is left on the connection: statements have no names there, and
+// settings last as long as the transaction.
 package wire

@@ -77,7 +77,7 @@ func TestRowsAreRead(t *testing.T) {
 			if at := r.Time(5); !at.Equal(time.Date(1969, 7, 20, 20, 17, 40, 500_000_000, time.UTC)) {
 				t.Error(at)
 			}
-			if !r.Time(6).After(time.Date(290000, 1, 1, 0, 0, 0, 0, time.UTC)) || !r.Time(7).IsZero() || !r.Time(10).Before(time.Date(-4000, 1, 1, 0, 0, 0, 0, time.UTC)) {
+			if r.Time(6) != wire.Future || !r.Time(7).IsZero() || !r.Time(10).Before(time.Date(-4000, 1, 1, 0, 0, 0, 0, time.UTC)) {
 				t.Errorf("the ends of time: %s, %s, %s", r.Time(6), r.Time(7), r.Time(10))
 			}
 			if n, s := r.Ints(8), r.Texts(9); !reflect.DeepEqual(n, []int64{1, -3}) || !reflect.DeepEqual(s, []string{"a", "é"}) {
