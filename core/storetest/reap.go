@@ -58,7 +58,7 @@ func reapPages(s *stage) {
 	var seen []int64
 	req := tickRequest("holder-1")
 	req.ReapLimit = 4
-	for {
+	for len(seen) < 2*len(ids) {
 		lost := s.tick(req).Lost
 		if len(lost) > 4 {
 			s.Fatalf("%d lost jobs were listed, the limit is 4", len(lost))
