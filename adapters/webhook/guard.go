@@ -128,6 +128,9 @@ func (g *Guard) parse(raw string) (*url.URL, error) {
 	if len(raw) > maxURLBytes {
 		return nil, refuse("the URL has %d bytes, at most %d are allowed", len(raw), maxURLBytes)
 	}
+	if strings.IndexFunc(raw, func(r rune) bool { return r <= ' ' || r > '~' }) >= 0 {
+		return nil, refuse("the URL must be of visible ASCII; percent-encode other characters, write other scripts of a host as xn--")
+	}
 	u, err := url.Parse(raw)
 	if err != nil {
 		return nil, refuse("the URL must be an absolute http or https URL") // err quotes the URL

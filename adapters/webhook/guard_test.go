@@ -44,6 +44,7 @@ var hostileURLs = []string{
 	"http://user:pass@hooks.example.com/", "http://user@hooks.example.com/", "http://@hooks.example.com/", "http://hooks.example.com@127.0.0.1/",
 	`http://hooks.example.com\@127.0.0.1/`, "http://127.0.0.1#@hooks.example.com/", "http://127.0.0.1?@hooks.example.com/",
 	"ftp://hooks.example.com/", "file:///etc/passwd", "gopher://hooks.example.com/", "unix:///var/run/docker.sock", "javascript:alert(1)",
+	"http://hooks.example.com/?a b", "http://hooks.example.com/?a\u00e9", "http://hooks.example.com/a b", "http://hooks.example.com/?a\tb",
 	"//hooks.example.com/", "hooks.example.com", "http:hooks.example.com", "http:///", "http://", "", " http://hooks.example.com/", "http://hooks.example.com\r\n/",
 	"http://hooks.example.com:22/", "http://hooks.example.com:0/", "http://hooks.example.com:65536/", "http://hooks.example.com:/",
 	"http://hooks.example.com:080/", "http://hooks.example.com:http/", "http://hooks.example.com:-80/", "http://hooks.example.com:6379/", "https://8.8.8.8:25/",
