@@ -21,10 +21,7 @@ type topicDriver struct {
 }
 
 // SendBatch puts the lines of all bundles into the memory.
-func (d topicDriver) SendBatch(ctx context.Context, bundles []*driver.Message) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+func (d topicDriver) SendBatch(_ context.Context, bundles []*driver.Message) error {
 	for _, b := range bundles {
 		d.memory.add(bytes.Split(b.Body, []byte{'\n'}))
 	}

@@ -25,6 +25,7 @@ type subscription struct {
 	fetched chan []delivered
 	closing chan struct{}
 	close   sync.Once
+	closed  error // the answer of Close
 	dead    chan struct{} // closed once the pump has ended
 	err     error         // why; set before dead is closed
 }
@@ -112,19 +113,22 @@ func (s *subscription) fetch(ctx context.Context, max int) error {
 	}
 }
 
-// Close stops receiving. What was fetched and not handed out is ready for others at once.
+// Close stops receiving. What was fetched and not handed out is ready for others at once. Closing again gives the
+// first answer.
 func (s *subscription) Close(ctx context.Context) error {
-	s.close.Do(func() { close(s.closing) })
-	s.driver.stop()
-	<-s.dead
-	s.turn <- struct{}{}
-	s.giveBack(s.left)
-	s.left = nil
-	<-s.turn
-	if err := s.portable.Shutdown(ctx); err != nil {
-		return fmt.Errorf("local: close the subscription: %w", err)
-	}
-	return nil
+	s.close.Do(func() {
+		close(s.closing)
+		s.driver.stop()
+		<-s.dead
+		s.turn <- struct{}{}
+		s.giveBack(s.left)
+		s.left = nil
+		<-s.turn
+		if err := s.portable.Shutdown(ctx); err != nil {
+			s.closed = fmt.Errorf("local: close the subscription: %w", err)
+		}
+	})
+	return s.closed
 }
 
 func (s *subscription) giveBack(messages []delivered) {

@@ -103,6 +103,24 @@ func extendExpires(s *stage) {
 	s.must(s.receive(s.sub, 1)[0].Ack(s.ctx))
 }
 
+func extendOne(s *stage) {
+	if s.CannotExtend {
+		s.Skip("this queue has no visibility timeout to extend")
+	}
+	s.send(s.topic, messages(3)...)
+	all := s.receive(s.sub, 3)
+	s.must(all[0].Extend(s.ctx, 4*s.Visibility))
+	again := s.receive(s.sub, 2)
+	for id := range s.ids(all[:1]) {
+		if s.ids(again)[id] != 0 {
+			s.Error("the extended one came again")
+		}
+	}
+	for _, d := range append(again, all[0]) {
+		s.must(d.Ack(s.ctx))
+	}
+}
+
 func cannotExtend(s *stage) {
 	if !s.CannotExtend {
 		s.Skip("this queue can extend")

@@ -31,6 +31,7 @@ func Run(t *testing.T, h Harness) {
 		{"Release/not before the delay has passed", releaseDelayed},
 		{"Extend/an extended message does not come again meanwhile", extend},
 		{"Extend/an extended message comes again after that", extendExpires},
+		{"Extend/others in hand come again while one is extended", extendOne},
 		{"Extend/a queue that cannot says so", cannotExtend},
 		{"Close/what was received and not acknowledged comes to the next subscription", closeUnacknowledged},
 		{"Close/it ends a Receive that waits", closeWhileReceiving},

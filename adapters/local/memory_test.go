@@ -1,0 +1,134 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// stage is a queue with n messages and a subscription to it, in a bubble.
+func stage(t *testing.T, n int, test func(t *testing.T, q *Queue, sub core.Subscription)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		q, err := Open(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sub, err := q.OpenSubscription(t.Context(), core.Default)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := sub.Close(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+		fill(t, q, n)
+		test(t, q, sub)
+	})
+}
+
+func fill(t *testing.T, q *Queue, n int) {
+	t.Helper()
+	opened, err := q.OpenTopic(t.Context(), core.Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages := make([]core.Message, n)
+	for i := range messages {
+		messages[i] = core.Message{ID: int64(i + 1), Priority: core.Default}
+	}
+	if err := errors.Join(append(opened.Send(t.Context(), messages), opened.Close(t.Context()))...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func receive(t *testing.T, sub core.Subscription, most, want int) []core.Delivery {
+	t.Helper()
+	got, err := sub.Receive(t.Context(), most)
+	if err != nil || len(got) != want {
+		t.Fatalf("Receive of up to %d: %d, %v; want %d", most, len(got), err, want)
+	}
+	return got
+}
+
+func nothing(t *testing.T, sub core.Subscription, while time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), while)
+	defer cancel()
+	if got, err := sub.Receive(ctx, 10); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("%d messages came, %v", len(got), err)
+	}
+}
+
+func TestALateAckEndsAMessageThatWasDeliveredAgain(t *testing.T) {
+	stage(t, 1, func(t *testing.T, _ *Queue, sub core.Subscription) {
+		late := receive(t, sub, 1, 1)[0]
+		receive(t, sub, 1, 1) // after the visibility timeout, and never acknowledged
+		if err := late.Ack(t.Context()); err != nil {
+			t.Error(err)
+		}
+		nothing(t, sub, 2*visibility)
+	})
+}
+
+func TestALateAckEndsAMessageThatIsReadyAgain(t *testing.T) {
+	stage(t, 2, func(t *testing.T, _ *Queue, sub core.Subscription) {
+		late := receive(t, sub, 2, 2)
+		again := receive(t, sub, 1, 1)[0] // both are ready by then
+		for _, d := range append(late, again) {
+			if err := d.Ack(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		nothing(t, sub, 2*visibility)
+	})
+}
+
+func TestWhoLostAMessageNeitherExtendsNorReleasesIt(t *testing.T) {
+	stage(t, 1, func(t *testing.T, _ *Queue, sub core.Subscription) {
+		late := receive(t, sub, 1, 1)[0]
+		now := receive(t, sub, 1, 1)[0]
+		if err := late.Extend(t.Context(), time.Hour); !errors.Is(err, errNotHeld) {
+			t.Errorf("a late Extend: %v", err)
+		}
+		if err := late.Release(t.Context(), 0); !errors.Is(err, errNotHeld) {
+			t.Errorf("a late Release: %v", err)
+		}
+		nothing(t, sub, visibility/2)
+		if err := now.Ack(t.Context()); err != nil {
+			t.Error(err)
+		}
+		nothing(t, sub, 2*visibility)
+	})
+}
+
+// A Receive that gave up had asked for ten. They are there for the next ones, bit by bit, and after Close for others.
+func TestWhatWasFetchedInVainIsHandedOutOrGivenBack(t *testing.T) {
+	stage(t, 0, func(t *testing.T, q *Queue, sub core.Subscription) {
+		nothing(t, sub, time.Second)
+		fill(t, q, 10)
+		synctest.Wait()
+		receive(t, sub, 3, 3)
+		receive(t, sub, 2, 2)
+		if err := sub.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		next, err := q.OpenSubscription(t.Context(), core.Default)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if got, err := next.Receive(ctx, 10); err != nil || len(got) != 5 {
+			t.Errorf("the next subscription received %d, %v; want at once the 5 not handed out", len(got), err)
+		}
+		if err := next.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
