@@ -25,7 +25,7 @@ type subscription struct {
 	fetched chan []delivered
 	closing chan struct{}
 	close   sync.Once
-	closed  error // the answer of Close
+	closed  error         // the answer of Close
 	dead    chan struct{} // closed once the pump has ended
 	err     error         // why; set before dead is closed
 }
