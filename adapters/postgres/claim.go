@@ -80,6 +80,7 @@ type claim struct {
 	taken   []core.Taken
 	jobs    []core.Job
 	refused []core.Ref
+	room    int // all limits together
 }
 
 type lane struct {
@@ -91,6 +92,7 @@ func newClaim(quotas []core.Quota) *claim {
 	c := &claim{quotas: quotas, lanes: make(map[lane]int, len(quotas)), taken: make([]core.Taken, len(quotas))}
 	for i := len(quotas) - 1; i >= 0; i-- {
 		c.lanes[lane{quotas[i].Priority, quotas[i].Type}] = i
+		c.room += max(quotas[i].Limit, 0)
 	}
 	return c
 }
@@ -146,27 +148,36 @@ func (c *claim) read(r wire.Row, quotas []int) error {
 		c.taken[at].Wrapped = r.Int(colLeaseToken) < int64(c.quotas[at].Limit)
 		return nil
 	}
-	before := &core.Job{}
-	if n := len(c.jobs); n > 0 {
-		before = &c.jobs[n-1]
+	if kind == kindRefused {
+		var j core.Job
+		record(&j, r, &core.Job{})
+		c.count(&j)
+		c.refused = append(c.refused, core.Ref{ID: j.ID, Token: j.LeaseToken})
+		return nil
 	}
-	j := record(r, before)
+	if c.jobs == nil {
+		c.jobs = make([]core.Job, 0, min(c.room, maxRoom))
+	}
+	c.jobs = appendRecord(c.jobs, r)
+	c.count(&c.jobs[len(c.jobs)-1])
+	return nil
+}
+
+// maxRoom bounds the room made for a claim's jobs before it is known how many come.
+const maxRoom = 2048
+
+// count adds a row to the answer of its quota.
+func (c *claim) count(j *core.Job) {
 	at := c.lanes[lane{j.Priority, j.Type}]
 	c.taken[at].N++
 	if j.Tenant != "" {
 		c.taken[at].Tenants = true
 	}
 	c.mark(at, j)
-	if kind == kindRefused {
-		c.refused = append(c.refused, core.Ref{ID: j.ID, Token: j.LeaseToken})
-		return nil
-	}
-	c.jobs = append(c.jobs, j)
-	return nil
 }
 
 // mark moves the quota's last mark to the job, where it lies further and has no tenant.
-func (c *claim) mark(at int, j core.Job) {
+func (c *claim) mark(at int, j *core.Job) {
 	if j.Tenant != "" || c.quotas[at].PerTenant > 0 {
 		return
 	}
@@ -176,17 +187,21 @@ func (c *claim) mark(at int, j core.Job) {
 	}
 }
 
-// order puts jobs in the order of the quotas, each in order of run_at.
+// order puts jobs in the order of the quotas, each in order of run_at. They mostly come so.
 func (c *claim) order(jobs []core.Job) {
-	if len(jobs) < 2 {
-		return
-	}
-	slices.SortFunc(jobs, func(a, b core.Job) int {
-		if a.Priority != b.Priority || a.Type != b.Type {
-			return cmp.Compare(c.lanes[lane{a.Priority, a.Type}], c.lanes[lane{b.Priority, b.Type}])
+	for i := 1; i < len(jobs); i++ {
+		if c.compare(&jobs[i-1], &jobs[i]) > 0 {
+			slices.SortFunc(jobs, func(a, b core.Job) int { return c.compare(&a, &b) })
+			return
 		}
-		return cmp.Or(a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID))
-	})
+	}
+}
+
+func (c *claim) compare(a, b *core.Job) int {
+	if a.Priority != b.Priority || a.Type != b.Type {
+		return cmp.Compare(c.lanes[lane{a.Priority, a.Type}], c.lanes[lane{b.Priority, b.Type}])
+	}
+	return cmp.Or(a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID))
 }
 
 // exhausted reports whether a quota's limit was reached, so that more may be due.

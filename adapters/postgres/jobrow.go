@@ -48,11 +48,11 @@ const (
 	jobWidth // the first column after {live} or {ended}
 )
 
-// record reads the columns of {record}. before is the job read before it, whose texts are shared where equal:
+// record reads the columns of {record} into j. before is the job read before it, whose texts are shared where equal:
 // a claim's rows mostly have one type, tenant and worker. No value a column can hold is an error.
-func record(r wire.Row, before *core.Job) core.Job {
+func record(j *core.Job, r wire.Row, before *core.Job) {
 	id := r.Int(colID)
-	j := core.Job{
+	*j = core.Job{
 		ID: id, Bucket: core.BucketOf(id),
 		RunAt: r.Time(colRunAt), CreatedAt: r.Time(colCreatedAt),
 		StartedAt: r.Time(colStartedAt), ExpiresAt: r.Time(colExpiresAt),
@@ -78,12 +78,24 @@ func record(r wire.Row, before *core.Job) core.Job {
 	if !r.Null(colErrors) {
 		j.Errors = attemptErrors(r[colErrors])
 	}
-	return j
+}
+
+// appendRecord reads one more row of {record} after the others.
+func appendRecord(jobs []core.Job, r wire.Row) []core.Job {
+	n := len(jobs)
+	jobs = append(jobs, core.Job{})
+	before := &jobs[n]
+	if n > 0 {
+		before = &jobs[n-1]
+	}
+	record(&jobs[n], r, before)
+	return jobs
 }
 
 // job reads the columns of {live} or {ended}.
 func job(r wire.Row) core.Job {
-	j := record(r, &core.Job{})
+	var j core.Job
+	record(&j, r, &core.Job{})
 	j.Status = core.Status(r.Int(colStatus))
 	j.LeaseUntil = r.Time(colLeaseUntil)
 	j.CancelWanted = r.Bool(colCancelWanted)

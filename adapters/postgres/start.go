@@ -25,11 +25,7 @@ func (s *Store) Start(ctx context.Context, refs []core.Ref, req core.ClaimReques
 				refused = append(refused, core.Ref{ID: r.Int(colID), Token: r.Int(colLeaseToken)})
 				return nil
 			}
-			before := &core.Job{}
-			if n := len(result.Jobs); n > 0 {
-				before = &result.Jobs[n-1]
-			}
-			result.Jobs = append(result.Jobs, record(r, before))
+			result.Jobs = appendRecord(result.Jobs, r)
 			return nil
 		}))
 	if err != nil {

@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,7 +72,11 @@ func Open(ctx context.Context, dsn string, opts Options) (*Store, error) {
 		return nil, wrap("open", err)
 	}
 	s := &Store{pool: pool, sql: sql, opts: opts}
-	if err := cmp.Or(s.checkServer(ctx), wrap("open", s.checkSchema(ctx))); err != nil {
+	err = s.checkServer(ctx)
+	if err == nil {
+		err = wrap("open", s.checkSchema(ctx))
+	}
+	if err != nil {
 		pool.Close()
 		return nil, err
 	}

@@ -91,7 +91,8 @@ func (t *tick) dispatch() []wire.Call {
 	calls := []wire.Call{
 		s.sql.call("adopt", s.args(1).Text(req.Holder), nil),
 		s.sql.call("republish", s.args(4).Interval(req.DispatchLease).Text(req.Holder).Interval(req.DispatchLeaseMax).Int8(int64(req.RepublishLimit)), func(r wire.Row) error {
-			t.result.Dispatched = append(t.result.Dispatched, t.queued(record(r, &core.Job{})))
+			t.result.Dispatched = appendRecord(t.result.Dispatched, r)
+			t.queued(&t.result.Dispatched[len(t.result.Dispatched)-1])
 			return nil
 		}),
 		s.sql.call("count_queued", wire.NewArgs(1).Int8(core.CountCap*int64(len(core.Priorities))), func(r wire.Row) error {
@@ -107,7 +108,7 @@ func (t *tick) dispatch() []wire.Call {
 }
 
 // queued fills in what the statements that queue rows do not return.
-func (t *tick) queued(j core.Job) core.Job {
+func (t *tick) queued(j *core.Job) {
 	lease := t.req.DispatchLease
 	for range min(max(j.Dispatches-1, 0), 20) {
 		lease *= 2
@@ -116,15 +117,15 @@ func (t *tick) queued(j core.Job) core.Job {
 		lease = min(lease, t.req.DispatchLeaseMax)
 	}
 	j.Status, j.LeaseUntil = core.Queued, t.result.Now.Add(lease)
-	return j
 }
 
 // finishDispatch adds the claimed rows to those published again.
 func (t *tick) finishDispatch() {
 	t.claim.order(t.claim.jobs)
-	for _, j := range t.claim.jobs {
-		t.result.Dispatched = append(t.result.Dispatched, t.queued(j))
+	for i := range t.claim.jobs {
+		t.queued(&t.claim.jobs[i])
 	}
+	t.result.Dispatched = append(t.result.Dispatched, t.claim.jobs...)
 	t.result.Taken = t.claim.taken
 }
 
