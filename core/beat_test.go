@@ -53,7 +53,7 @@ func TestB14FailingHeartbeats(t *testing.T) {
 			t.Errorf("%d claims while heartbeats fail", n)
 		}
 		mu.Lock()
-		if !errors.Is(cause, ErrLeaseLost) || !stoppedAt.Before(leaseEnd) {
+		if !errors.Is(cause, ErrLeaseLost) || !stoppedAt.Before(leaseEnd) || stoppedAt.Before(leaseEnd.Add(-10*time.Second)) {
 			t.Errorf("stopped at %s by %v, lease to %s", stoppedAt, cause, leaseEnd)
 		}
 		mu.Unlock()

@@ -53,6 +53,9 @@ func TestErrorHistoryIsBounded(t *testing.T) {
 	var history []AttemptError
 	for i := range 10_000 {
 		history = AppendError(history, AttemptError{Attempt: i + 1, At: time.Unix(int64(i), 0), Error: stack})
+		if len(history) > MaxErrors {
+			t.Fatalf("%d errors are kept", len(history))
+		}
 	}
 	if len(history) != MaxErrors || history[0].Attempt != 9_981 || history[MaxErrors-1].Attempt != 10_000 {
 		t.Fatalf("%d errors, first of attempt %d", len(history), history[0].Attempt)

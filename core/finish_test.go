@@ -64,6 +64,25 @@ func TestFinishInBatches(t *testing.T) {
 	})
 }
 
+// TestManyEndsAreGathered: after a large batch, ends that come one by one in quick succession share writes, although each
+// write is over at once.
+func TestManyEndsAreGathered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemStore()
+		newRig(t, store, handle(func(_ context.Context, job *Job) error {
+			time.Sleep(max(time.Duration(job.ID-1000), 0) * 40 * time.Microsecond)
+			return nil
+		}), WorkerOptions{Slots: 3000, CriticalSlots: -1})
+		for range 3000 {
+			store.submit(t, NewJob{})
+		}
+		time.Sleep(10 * time.Second)
+		if n, done := store.called("Finish"), store.tally()[Done]; n > 100 || done != 3000 {
+			t.Errorf("%d done in %d writes, want 3000 in 100 at most", done, n)
+		}
+	})
+}
+
 // TestFinishBufferIsBounded: when ends cannot be recorded, claims stop before more than four per slot wait.
 func TestFinishBufferIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

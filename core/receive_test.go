@@ -273,6 +273,7 @@ func TestStopReleasesWhatIsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, queue := newMemStore(), newMemQueue(time.Hour)
 		r := newQueueRig(t, store, queue, handle(func(ctx context.Context, _ *Job) error { <-ctx.Done(); return ctx.Err() }), WorkerOptions{Slots: 1, CriticalSlots: -1, StopGrace: time.Second})
+		time.Sleep(time.Second) // each priority waits for a message, with the one slot in view
 		var ids []int64
 		for range 5 {
 			ids = append(ids, store.dispatch(t, queue, NewJob{}), store.dispatch(t, queue, NewJob{Priority: Bulk}))
@@ -290,6 +291,9 @@ func TestStopReleasesWhatIsHeld(t *testing.T) {
 			if job.Status == Scheduled {
 				handed++
 			}
+		}
+		if queue.counts().releases == 0 {
+			t.Error("nothing was held: nothing was shown")
 		}
 		queue.mu.Lock()
 		defer queue.mu.Unlock()

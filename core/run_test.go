@@ -39,6 +39,10 @@ func TestHandlerEnds(t *testing.T) {
 			return nil
 		}, Done, "", ""},
 		{"scribbles on its job", func(_ context.Context, job *Job) error { job.ID, job.LeaseToken = 999, 999; return nil }, Done, "", ""},
+		{"scribbles on its job and fails", func(_ context.Context, job *Job) error {
+			job.ID, job.LeaseToken = 999, 999
+			return Permanent(boom)
+		}, Failed, "permanent", "boom"},
 		{"waits for its timeout", func(ctx context.Context, job *Job) error {
 			<-ctx.Done()
 			if !errors.Is(context.Cause(ctx), ErrTimeout) || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
