@@ -84,7 +84,7 @@ type failures struct {
 	inRow   int
 	untold  int
 	nextSay time.Time
-	told    error // by kind
+	told    string // the kind of the last one told
 }
 
 // wait is the pause after one more failure: doubling, capped, and spread so that many tickers do not return
@@ -107,22 +107,20 @@ func (t *Ticker) tellFailure(f *failures, err error) {
 	}
 }
 
-var errOther = errors.New("some other error")
-
-// kindOfOutage is the sentinel an operator would act on.
-func kindOfOutage(err error) error {
+// kindOfOutage names the sentinel an operator would act on.
+func kindOfOutage(err error) string {
 	for _, kind := range []error{ErrReadOnly, ErrUnavailable, ErrSchema, ErrBusy, ErrCorrupt} {
 		if errors.Is(err, kind) {
-			return kind
+			return kind.Error()
 		}
 	}
-	return errOther
+	return "other"
 }
 
 func (t *Ticker) tellRecovery(f *failures) {
 	if f.inRow > 0 {
 		t.event(TickEvent{Kind: TickRecovered, Count: f.inRow})
-		f.inRow, f.untold, f.told = 0, 0, nil
+		f.inRow, f.untold, f.told = 0, 0, ""
 	}
 }
 
