@@ -25,8 +25,7 @@ type plan struct {
 	Removed  float64 `json:"Rows Removed by Filter"`
 	Hit      int64   `json:"Shared Hit Blocks"`
 	Read     int64   `json:"Shared Read Blocks"`
-
-	Plans []plan `json:"Plans"`
+	Plans    []plan  `json:"Plans"`
 }
 
 func (p plan) walk(visit func(plan)) {
