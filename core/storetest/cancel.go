@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,56 +21,64 @@ func cancelScenarios() []scenario {
 	}
 }
 
+// cancelRounds is how often cancels and starts meet in the middle of the same ten jobs.
+const cancelRounds = 30
+
 // cancelNeverStarts races cancels against claims. A cancel that found the job waiting has the last word.
 func cancelNeverStarts(s *stage) {
-	ids := s.submitMany(300, "a")
-	started := map[int64]bool{}
-	answers := s.cancelAll(ids, func() error {
-		for range ids { // one at a time, so that cancel and claim meet at the same jobs all along
-			res, err := s.store.ClaimDue(s.ctx, s.claimRequest(quota("a", 1)))
-			if err != nil {
-				return err
-			}
-			for _, job := range res.Jobs {
-				started[job.ID] = true
-			}
-		}
-		return nil
-	})
-	s.judgeCancels(ids, answers, started)
-}
-
-func cancelQueuedNeverStarts(s *stage) {
-	queued := s.queue(300, "a")
-	started := map[int64]bool{}
-	answers := s.cancelAll(idsOf(queued), func() error {
-		for i := range queued {
-			busy := refsOf(queued[i : i+1])
-			for len(busy) > 0 {
-				res, err := s.store.Start(s.ctx, busy, s.claimRequest())
+	counts := map[core.Status]int{}
+	for range cancelRounds {
+		ids, started := s.submitMany(10, "a"), map[int64]bool{}
+		answers := s.cancelAll(ids, func() error {
+			for range ids { // one at a time, the earliest first, as the cancels come from the other end
+				res, err := s.store.ClaimDue(s.ctx, s.claimRequest(quota("a", 1)))
 				if err != nil {
 					return err
 				}
 				for _, job := range res.Jobs {
 					started[job.ID] = true
 				}
-				busy = res.Busy
 			}
-		}
-		return nil
-	})
-	s.judgeCancels(idsOf(queued), answers, started)
-	if s.start(refsOf(queued)...).Jobs != nil {
-		s.Error("a message of a cancelled or running job started it")
+			return nil
+		})
+		s.judgeCancels(ids, answers, started, counts)
 	}
+	s.Logf("cancels answered: %v", counts)
 }
 
-// cancelAll cancels all ids while act runs.
+func cancelQueuedNeverStarts(s *stage) {
+	counts := map[core.Status]int{}
+	for range cancelRounds {
+		queued, started := s.queue(10, "a"), map[int64]bool{}
+		answers := s.cancelAll(idsOf(queued), func() error {
+			for i := range queued {
+				for busy := refsOf(queued[i : i+1]); len(busy) > 0; {
+					res, err := s.store.Start(s.ctx, busy, s.claimRequest())
+					if err != nil {
+						return err
+					}
+					for _, job := range res.Jobs {
+						started[job.ID] = true
+					}
+					busy = res.Busy
+				}
+			}
+			return nil
+		})
+		s.judgeCancels(idsOf(queued), answers, started, counts)
+		if s.start(refsOf(queued)...).Jobs != nil {
+			s.Error("a message of a cancelled or running job started it")
+		}
+	}
+	s.Logf("cancels answered: %v", counts)
+}
+
+// cancelAll cancels all ids, the last first, while act runs.
 func (s *stage) cancelAll(ids []int64, act func() error) map[int64]core.Job {
 	s.Helper()
 	answers := map[int64]core.Job{}
 	s.together(act, func() error {
-		for _, id := range ids {
+		for _, id := range slices.Backward(ids) {
 			err := notBusy(s.ctx, func() error {
 				job, err := s.store.Cancel(s.ctx, id)
 				answers[id] = job
@@ -84,9 +93,8 @@ func (s *stage) cancelAll(ids []int64, act func() error) map[int64]core.Job {
 	return answers
 }
 
-func (s *stage) judgeCancels(ids []int64, answers map[int64]core.Job, started map[int64]bool) {
+func (s *stage) judgeCancels(ids []int64, answers map[int64]core.Job, started map[int64]bool, counts map[core.Status]int) {
 	s.Helper()
-	counts := map[core.Status]int{}
 	for _, id := range ids {
 		answer, got := answers[id], s.get(id)
 		counts[answer.Status]++
@@ -96,7 +104,6 @@ func (s *stage) judgeCancels(ids []int64, answers map[int64]core.Job, started ma
 			s.Errorf("job %d: cancel answered %s, started %t, now %s", id, answer.Status, started[id], got.Status)
 		}
 	}
-	s.Logf("cancelled before the start: %d, wanted while running: %d", counts[core.Cancelled], counts[core.Running])
 }
 
 func cancelDecides(s *stage) {
@@ -146,7 +153,7 @@ func cancelAtEnd(s *stage) {
 		}
 		return nil
 	}, func() error {
-		for _, job := range jobs {
+		for _, job := range slices.Backward(jobs) { // so that they meet in the middle
 			err := notBusy(s.ctx, func() error { _, err := s.store.Cancel(s.ctx, job.ID); return err })
 			if err != nil && !errors.Is(err, core.ErrConflict) {
 				return err

@@ -283,7 +283,7 @@ func claimMoved(s *stage) {
 	moved := make(map[int64]bool, len(ids))
 	claimed := map[int64]bool{}
 	s.together(func() error {
-		for _, id := range ids {
+		for _, id := range slices.Backward(ids) { // so that it meets the claims in the middle
 			_, err := s.store.Reschedule(s.ctx, id, core.When{Delay: time.Hour})
 			if err == nil {
 				moved[id] = true

@@ -21,6 +21,7 @@ func dispatchScenarios() []scenario {
 		{"Tick/names every waiting lane and when it is due", tickWaiting},
 		{"Tick/counts what is queued before its own quotas", tickQueued},
 		{"Tick/passes over a row that a stranger's transaction holds", tickHeld},
+		{"Tick/without a queue returns what one was given to scheduled once the dispatch lease has passed", tickRecalls},
 		{"Undispatch/makes the next tick publish again under the same token", undispatch},
 		{"Undispatch/leaves other tokens and other statuses alone", undispatchStale},
 	}
@@ -79,8 +80,8 @@ func dispatchOrder(s *stage) {
 
 func dispatchDoubles(s *stage) {
 	job := s.queue(1, "a")[0]
-	for i, want := range []time.Duration{10, 20, 40, 80, 160, 300, 300, 300} {
-		want *= time.Second
+	for i, seconds := range []int{10, 20, 40, 80, 160, 300, 300, 300} {
+		want := time.Duration(seconds) * time.Second
 		row, now := s.get(job.ID), s.now()
 		if left := row.LeaseUntil.Sub(now); left > want || left < want-dispatchLease/2 {
 			s.Fatalf("publishing %d: the dispatch lease is %s, want %s", i+1, left, want)
@@ -271,6 +272,31 @@ func tickHeld(s *stage) {
 	release(false)
 	if got := s.dispatch("b", 1); len(got) != 1 || refOf(got[0]) != refOf(held) {
 		s.Errorf("after the release: %+v", got)
+	}
+}
+
+func tickRecalls(s *stage) {
+	queued := s.queue(10, "a")
+	direct := tickRequest("holder-1")
+	direct.Dispatch, direct.Recall = false, true
+	s.tick(direct)
+	s.unchanged(queued[0])
+	s.advance(dispatchLease + time.Second)
+	stranger := direct
+	stranger.Holder = "holder-2"
+	s.tick(direct)
+	s.tick(stranger)
+	for _, before := range queued {
+		j := s.get(before.ID)
+		if j.Status != core.Scheduled || j.LeaseToken != before.LeaseToken+1 || j.Attempts != 0 || !j.RunAt.Equal(before.RunAt) {
+			s.Errorf("want job %d scheduled under token %d, got %+v", j.ID, before.LeaseToken+1, j)
+		}
+	}
+	if jobs := s.start(refsOf(queued)...).Jobs; len(jobs) != 0 {
+		s.Errorf("%d of their messages still start", len(jobs))
+	}
+	if got := idsOf(s.claim("a", 100)); !slices.Equal(got, idsOf(queued)) {
+		s.Errorf("claimed %v, want %v", got, idsOf(queued))
 	}
 }
 

@@ -156,7 +156,7 @@ func reapRace(s *stage) {
 		}
 		return nil
 	}, func() error {
-		for _, job := range jobs {
+		for _, job := range slices.Backward(jobs) { // so that they meet in the middle
 			var answer core.EndAnswer
 			if err := notBusyEnd(s.store, s, reapEnd(job), &answer); err != nil {
 				return err

@@ -114,15 +114,15 @@ func submitNothing(s *stage) {
 
 // submitWhole cuts batches off while they are written: a call that failed may have written all or nothing.
 func submitWhole(s *stage) {
-	const size = 400
+	const size = 300
 	cut := 0
-	for round := range 20 {
+	for round := range 12 {
 		typ := s.newType()
 		jobs := make([]core.NewJob, size)
 		for i := range jobs {
 			jobs[i] = core.NewJob{Type: typ}
 		}
-		ctx, cancel := context.WithTimeout(s.ctx, time.Duration(round)*700*time.Microsecond)
+		ctx, cancel := context.WithTimeout(s.ctx, time.Duration(round*round)*80*time.Microsecond)
 		_, err := s.store.Submit(ctx, jobs)
 		cancel()
 		n := len(s.list(core.ListQuery{Type: typ, Limit: 1000}))

@@ -43,8 +43,8 @@ func unhandledReturns(s *stage) {
 func unhandledDoubles(s *stage) {
 	const margin = 5 * time.Second
 	s.submitMany(1, "a")
-	for i, want := range []time.Duration{30, 60, 120, 240, 300, 300} {
-		want *= time.Second
+	for i, seconds := range []int{30, 60, 120, 240, 300, 300} {
+		want := time.Duration(seconds) * time.Second
 		jobs := s.dispatch("a", 1)
 		if len(jobs) != 1 {
 			s.Fatalf("refusal %d: the job was not dispatched again", i)
