@@ -1,0 +1,131 @@
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+)
+
+// Bounds of one request of a batch. The server takes 10,000 jobs and 32 MiB.
+const (
+	maxBatch      = 10_000
+	maxBatchBytes = 16 << 20
+)
+
+// Item is the answer for one job of a batch: the job, or why it was refused.
+type Item struct {
+	Job *Job
+	Err error // a *Problem
+}
+
+// SubmitBatch submits any number of jobs; item i is for job i. They go in parts of up to 10,000 jobs or 16 MiB, each
+// one transaction: of a part those jobs that are right are written, or none when the error is about the part. On an
+// error the items of the parts before it are returned with it, and jobs from len(items) on were not sent, but for
+// the part that failed: see ErrUnknown.
+func (c *Client) SubmitBatch(ctx context.Context, jobs []NewJob) ([]Item, error) {
+	documents := make([]json.RawMessage, len(jobs))
+	for i := range jobs {
+		var err error
+		if documents[i], err = jobs[i].Document(); err != nil {
+			return nil, fmt.Errorf("jobs[%d]: %w", i, err)
+		}
+	}
+	return c.SubmitDocuments(ctx, documents, "")
+}
+
+// SubmitDocuments is SubmitBatch for jobs that are JSON documents already, as POST /v1/jobs reads them: each is
+// sent byte for byte. Their idempotency key is key and the part's number; "" means a random one. With the same key
+// and the same documents a repeated call gets the first one's answers, for as long as the server keeps them.
+func (c *Client) SubmitDocuments(ctx context.Context, documents []json.RawMessage, key string) ([]Item, error) {
+	if key == "" {
+		key = rand.Text()
+	}
+	items := make([]Item, 0, len(documents))
+	for part := 1; len(documents) > 0; part++ {
+		n, keyed := partOf(documents)
+		if n == 0 {
+			return items, FieldErrors{{Field: fmt.Sprintf("jobs[%d]", len(items)), Rule: "must be JSON"}}
+		}
+		answers, err := c.submitPart(ctx, documents[:n], key+"-"+strconv.Itoa(part), keyed)
+		if err != nil {
+			return items, err
+		}
+		items = append(items, answers...)
+		documents = documents[n:]
+	}
+	return items, nil
+}
+
+// partOf is how many documents the next request takes, at least one, and whether all of them have a dedupe key. Zero
+// means that the first is not JSON.
+func partOf(documents []json.RawMessage) (n int, keyed bool) {
+	size := 0
+	keyed = true
+	for n < len(documents) && n < maxBatch {
+		d := documents[n]
+		if size += len(d) + 1; n > 0 && size > maxBatchBytes {
+			break
+		}
+		var has struct {
+			Key string `json:"dedupe_key"`
+		}
+		if !json.Valid(d) { // inside a document it could say anything
+			break
+		}
+		keyed = json.Unmarshal(d, &has) == nil && has.Key != "" && keyed
+		n++
+	}
+	return n, keyed
+}
+
+func (c *Client) submitPart(ctx context.Context, documents []json.RawMessage, key string, keyed bool) ([]Item, error) {
+	body := []byte(`{"jobs":[`)
+	for i, d := range documents {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(body, d...)
+	}
+	call := call{method: http.MethodPost, path: "/v1/jobs/batch", body: append(body, "]}"...), key: key, repeatable: keyed}
+	_, answer, err := c.do(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Items []json.RawMessage `json:"items"`
+	}
+	if json.Unmarshal(answer, &list) != nil || len(list.Items) != len(documents) {
+		return nil, foreign(call.name())
+	}
+	items := make([]Item, len(list.Items))
+	for i, document := range list.Items {
+		if items[i], err = readItem(call.name(), document); err != nil {
+			return nil, err
+		}
+	}
+	return items, nil
+}
+
+// readItem reads a job, or {"error": {problem}}.
+func readItem(name string, document []byte) (Item, error) {
+	var refused struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if err := json.Unmarshal(document, &refused); err != nil {
+		return Item{}, foreign(name)
+	}
+	if refused.Error != nil {
+		var status struct {
+			Status int `json:"status"`
+		}
+		if json.Unmarshal(refused.Error, &status) != nil {
+			return Item{}, foreign(name)
+		}
+		return Item{Err: problemOf(name, status.Status, refused.Error)}, nil
+	}
+	job, err := readJob(name, document)
+	return Item{Job: job}, err
+}

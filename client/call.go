@@ -1,0 +1,163 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+)
+
+// maxAnswer bounds what is read of one answer: a batch's, of 32 MiB of jobs and what is around them.
+const maxAnswer = 128 << 20
+
+// keyHeader makes a repeated submit get the first one's answer.
+const keyHeader = "Idempotency-Key"
+
+// keyMemory is how long a server that refused Idempotency-Key is not asked again.
+const keyMemory = time.Minute
+
+// call is one operation, however many tries it takes.
+type call struct {
+	method, path string
+	query        url.Values
+	body         []byte        // JSON; nil means none
+	key          string        // Idempotency-Key; "" means none
+	repeatable   bool          // may reach the server twice, whatever the key
+	wait         time.Duration // added to the timeout of a try
+}
+
+func (c *call) name() string { return c.method + " " + c.path }
+
+// do makes tries until one succeeds, one fails for good, or they are used up; the last error counts. It returns
+// the status and the body of an answer from 200 to 299.
+//
+// A call with an Idempotency-Key is repeatable: a server either keeps the key's promise or refuses the header by
+// name, and then nothing was done. Refused, the call is sent without it, and is as repeatable as it is by itself.
+func (c *Client) do(ctx context.Context, call call) (int, []byte, error) {
+	unknown := false
+	for try := 1; ; try++ {
+		if call.key != "" && time.Now().UnixNano() < c.noKey.Load() {
+			call.key = ""
+		}
+		status, body, err := c.try(ctx, &call)
+		if err == nil {
+			return status, body, nil
+		}
+		if call.key != "" && refusesKey(err) {
+			c.noKey.Store(time.Now().Add(keyMemory).UnixNano())
+			call.key, unknown = "", false
+			try--
+			continue
+		}
+		repeatable := call.repeatable || call.key != ""
+		unknown = unknown || call.method != http.MethodGet && leavesUnknown(err)
+		v := c.opts.Retry.judge(err, repeatable)
+		if !v.again || try == c.opts.Retry.Tries || ctx.Err() != nil {
+			return status, nil, finally(err, unknown)
+		}
+		if ended := sleep(ctx, max(v.wait, c.opts.Retry.pause(try))); ended != nil {
+			return status, nil, finally(fmt.Errorf("%w (after %w)", ended, err), unknown)
+		}
+	}
+}
+
+// finally marks an error of a write that may have been done.
+func finally(err error, unknown bool) error {
+	var p *Problem
+	answered := errors.As(err, &p) && p.Status < 500 && p.Status != http.StatusTooManyRequests
+	if !unknown || answered || errors.Is(err, ErrUnknown) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrUnknown, err)
+}
+
+// leavesUnknown reports whether a write may have been done although err came back.
+func leavesUnknown(err error) bool {
+	var p *Problem
+	if errors.As(err, &p) {
+		return p.Status >= 500
+	}
+	return !neverSent(err)
+}
+
+// refusesKey reports whether the server knows no Idempotency-Key: it names the header, and has done nothing.
+func refusesKey(err error) bool {
+	var p *Problem
+	return errors.As(err, &p) && p.Status == http.StatusUnprocessableEntity && len(p.Fields) == 1 &&
+		p.Fields[0].Field == keyHeader && bytes.Contains([]byte(p.Fields[0].Rule), []byte("not supported"))
+}
+
+// try sends one request and reads its answer whole.
+func (c *Client) try(ctx context.Context, call *call) (int, []byte, error) {
+	limited, cancel := context.WithTimeout(ctx, c.opts.Retry.Timeout+call.wait)
+	defer cancel()
+	r, err := c.request(limited, call)
+	if err != nil {
+		return 0, nil, fmt.Errorf("%s: %w", call.name(), err)
+	}
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return 0, nil, lost(ctx, call, err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return 0, nil, lost(ctx, call, err)
+	case len(body) > maxAnswer:
+		return 0, nil, fmt.Errorf("%s: the answer is longer than %d bytes", call.name(), maxAnswer)
+	case resp.StatusCode >= 300:
+		p := problemOf(call.name(), resp.StatusCode, body)
+		p.RetryAfter = retryAfter(resp.Header, time.Now())
+		return resp.StatusCode, nil, p
+	}
+	return resp.StatusCode, body, nil
+}
+
+func (c *Client) request(ctx context.Context, call *call) (*http.Request, error) {
+	address := c.base + call.path
+	if len(call.query) > 0 {
+		address += "?" + call.query.Encode()
+	}
+	var body io.Reader
+	if call.body != nil {
+		body = bytes.NewReader(call.body)
+	}
+	r, err := http.NewRequestWithContext(ctx, call.method, address, body)
+	if err != nil {
+		return nil, errors.New("the address does not make a request")
+	}
+	r.Header.Set("Accept", "application/json, application/problem+json")
+	r.Header.Set("User-Agent", c.opts.UserAgent)
+	if call.body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if call.key != "" {
+		r.Header.Set(keyHeader, call.key)
+	}
+	if c.opts.Token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.opts.Token)
+	}
+	return r, nil
+}
+
+// lost is the error of a try without an answer. Where the caller's ctx ended, that is what it says.
+func lost(ctx context.Context, call *call, err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err // its text repeats the whole address
+	}
+	unsent := neverSent(err)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	} else if errors.Is(err, context.DeadlineExceeded) {
+		err = errors.New("no answer in time")
+	}
+	wrote := !slices.Contains([]string{http.MethodGet, http.MethodHead}, call.method)
+	return &connectionError{call: call.name(), err: err, unknown: wrote && !unsent, ended: ctx.Err() != nil}
+}

@@ -1,0 +1,97 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Options of a client. The zero value is ready.
+type Options struct {
+	Token      string       // sent as a bearer token. Zero means none
+	HTTPClient *http.Client // makes the requests; its redirects are not followed. Nil means one with bounded dials and idle connections
+	UserAgent  string       // Zero means "belfry-go"
+	Retry      Retry
+}
+
+// Retry says how often and how patiently a call is tried again.
+type Retry struct {
+	Tries   int            // of one call, the first included; 1 means never again. Zero means 5
+	MinWait time.Duration  // before the second try; it doubles from there. Zero means 100 ms
+	MaxWait time.Duration  // bounds every wait; a Retry-After beyond it ends the call with the server's answer. Zero means 30 s
+	Timeout time.Duration  // of one try, ?wait= not counted. Zero means 75 s, longer than the server takes at most
+	Chance  func() float64 // places the jitter, 0 … 1. Nil means math/rand
+}
+
+// Client calls one server. It is safe for concurrent use.
+type Client struct {
+	base  string // without a slash at its end
+	opts  Options
+	http  *http.Client
+	noKey atomic.Int64 // until then (Unix nanoseconds) the server is known to refuse Idempotency-Key
+}
+
+// New returns a client of the API at an address such as "https://belfry.example" or "http://127.0.0.1:8080".
+// The address carries no user, password, query or fragment: access is by Options.Token.
+func New(address string, opts Options) (*Client, error) {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+		return nil, errors.New("client: the address must be an http or https URL with a host")
+	case u.User != nil:
+		return nil, errors.New("client: the address must not hold a user or password; use a token")
+	case u.RawQuery != "" || u.Fragment != "":
+		return nil, errors.New("client: the address must not have a query or a fragment")
+	}
+	for i := range len(opts.Token) {
+		if c := opts.Token[i]; c <= ' ' || c > '~' {
+			return nil, fmt.Errorf("client: the token holds a character that is not visible ASCII, at byte %d", i)
+		}
+	}
+	r := &opts.Retry
+	if r.Tries < 0 || r.MinWait < 0 || r.MaxWait < 0 || r.Timeout < 0 {
+		return nil, errors.New("client: options are never negative")
+	}
+	zero(&r.Tries, 5)
+	zero(&r.MinWait, 100*time.Millisecond)
+	zero(&r.MaxWait, 30*time.Second)
+	zero(&r.Timeout, 75*time.Second)
+	if r.Chance == nil {
+		r.Chance = rand.Float64
+	}
+	if opts.UserAgent == "" {
+		opts.UserAgent = "belfry-go"
+	}
+	return &Client{base: strings.TrimRight(u.String(), "/"), opts: opts, http: httpClient(opts.HTTPClient)}, nil
+}
+
+func zero[T int | time.Duration](option *T, value T) {
+	if *option == 0 {
+		*option = value
+	}
+}
+
+// httpClient is a copy of given that follows no redirects: a request that was redirected may lose its method,
+// its body or its token on the way.
+func httpClient(given *http.Client) *http.Client {
+	c := http.Client{Transport: &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ExpectContinueTimeout: time.Second,
+		IdleConnTimeout:       90 * time.Second,
+		MaxIdleConnsPerHost:   32,
+		ForceAttemptHTTP2:     true,
+	}}
+	if given != nil {
+		c = *given
+	}
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &c
+}

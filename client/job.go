@@ -1,0 +1,153 @@
+package client
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Status says where a job is on its way.
+type Status string
+
+// The six statuses. A job is live while scheduled, queued or running; the other three are ends.
+const (
+	Scheduled Status = "scheduled"
+	Queued    Status = "queued"
+	Running   Status = "running"
+	Done      Status = "done"
+	Failed    Status = "failed" // for good: a dead letter
+	Cancelled Status = "cancelled"
+)
+
+// Ended reports whether the job has reached one of its three ends.
+func (s Status) Ended() bool { return s == Done || s == Failed || s == Cancelled }
+
+// Job is a job as it stood when the server answered. Zero fields are those it has not.
+type Job struct {
+	ID           string
+	Type         string
+	Payload      json.RawMessage // the bytes that were submitted
+	Priority     Priority
+	Tenant       string
+	RunAt        time.Time
+	Status       Status
+	CancelWanted bool // it runs, and its worker is told to stop
+	Attempts     int
+	MaxAttempts  int
+	Errors       []AttemptError
+	Result       json.RawMessage // what its handler answered
+	DedupeKey    string
+	Timeout      time.Duration
+	ExpiresAt    time.Time
+	Backoff      []time.Duration
+	Target       *Target
+	Tags         []string
+	WorkerID     string
+	LeaseUntil   time.Time
+	CreatedAt    time.Time
+	StartedAt    time.Time
+	FinishedAt   time.Time
+	Duplicate    bool // of a submit: the dedupe key was taken, and this is the job that has it
+
+	document []byte
+}
+
+// AttemptError is one attempt that was no success.
+type AttemptError struct {
+	Attempt int       `json:"attempt"`
+	At      time.Time `json:"at"`
+	Error   string    `json:"error"`
+	Kind    string    `json:"kind"`
+}
+
+// Document is the job as the server wrote it, byte for byte, fields this version does not know included.
+func (j *Job) Document() json.RawMessage { return j.document }
+
+// jobDoc is what the API writes.
+type jobDoc struct {
+	ID           string          `json:"id"`
+	Type         string          `json:"type"`
+	Payload      json.RawMessage `json:"payload"`
+	Priority     Priority        `json:"priority"`
+	Tenant       string          `json:"tenant"`
+	RunAt        time.Time       `json:"run_at"`
+	Status       Status          `json:"status"`
+	CancelWanted bool            `json:"cancel_wanted"`
+	Attempts     int             `json:"attempts"`
+	MaxAttempts  int             `json:"max_attempts"`
+	Errors       []AttemptError  `json:"errors"`
+	Result       json.RawMessage `json:"result"`
+	DedupeKey    string          `json:"dedupe_key"`
+	Timeout      string          `json:"timeout"`
+	ExpiresAt    time.Time       `json:"expires_at"`
+	Backoff      []string        `json:"backoff"`
+	Target       *Target         `json:"target"`
+	Tags         []string        `json:"tags"`
+	WorkerID     string          `json:"worker_id"`
+	LeaseUntil   time.Time       `json:"lease_until"`
+	CreatedAt    time.Time       `json:"created_at"`
+	StartedAt    time.Time       `json:"started_at"`
+	FinishedAt   time.Time       `json:"finished_at"`
+	Duplicate    bool            `json:"duplicate"`
+}
+
+// UnmarshalJSON reads a job document.
+func (j *Job) UnmarshalJSON(document []byte) error {
+	var d jobDoc
+	if err := json.Unmarshal(document, &d); err != nil {
+		return err
+	}
+	timeout, err := readDuration(d.Timeout)
+	if err != nil {
+		return err
+	}
+	*j = Job{
+		ID: d.ID, Type: d.Type, Payload: d.Payload, Priority: d.Priority, Tenant: d.Tenant, RunAt: d.RunAt, Status: d.Status,
+		CancelWanted: d.CancelWanted, Attempts: d.Attempts, MaxAttempts: d.MaxAttempts, Errors: d.Errors, Result: d.Result,
+		DedupeKey: d.DedupeKey, Timeout: timeout, ExpiresAt: d.ExpiresAt, Target: d.Target, Tags: d.Tags, WorkerID: d.WorkerID,
+		LeaseUntil: d.LeaseUntil, CreatedAt: d.CreatedAt, StartedAt: d.StartedAt, FinishedAt: d.FinishedAt, Duplicate: d.Duplicate,
+		document: bytes.Clone(document),
+	}
+	for _, text := range d.Backoff {
+		wait, err := readDuration(text)
+		if err != nil {
+			return err
+		}
+		j.Backoff = append(j.Backoff, wait)
+	}
+	return nil
+}
+
+// MarshalJSON writes the document the server wrote.
+func (j *Job) MarshalJSON() ([]byte, error) {
+	if j.document == nil {
+		return []byte("null"), nil
+	}
+	return j.document, nil
+}
+
+func readDuration(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("the server wrote a duration that is none: %q", text)
+	}
+	return d, nil
+}
+
+// readJob reads the answer of a call that answers with a job.
+func readJob(call string, body []byte) (*Job, error) {
+	var j Job
+	if err := json.Unmarshal(body, &j); err != nil || j.ID == "" {
+		return nil, foreign(call)
+	}
+	return &j, nil
+}
+
+// foreign is the error of an answer that is not this API's: the address leads somewhere else.
+func foreign(call string) error {
+	return fmt.Errorf("%s: the answer is not one of this API: is the address right?", call)
+}

@@ -1,0 +1,116 @@
+package client
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Priority is one of three classes of urgency.
+type Priority string
+
+// The three priorities, most urgent first.
+const (
+	Critical Priority = "critical"
+	Default  Priority = "default"
+	Bulk     Priority = "bulk"
+)
+
+// NewJob is a job to submit. Zero fields take the server's defaults. The server judges every rule; what it
+// refuses comes back as FieldErrors.
+type NewJob struct {
+	Type     string // names the handler; required
+	Payload  any    // any JSON: a json.RawMessage is sent byte for byte, all else as json.Marshal writes it. Nil means {}
+	Priority Priority
+	Tenant   string
+
+	RunAt time.Time     // when it may start. Zero means now, or after Delay
+	Delay time.Duration // by the store's clock; not beside RunAt
+
+	DedupeKey   string // while a live job of this tenant has this key, submitting again returns that job
+	MaxAttempts int
+	Timeout     time.Duration   // of one attempt
+	ExpiresAt   time.Time       // not started after this. Zero means never
+	Backoff     []time.Duration // waits between attempts, the last one repeating
+	Target      *Target         // delivers it to a URL instead of the type's handler
+	Tags        []string
+
+	// IdempotencyKey makes a repeated Submit get the first one's answer. Zero means a random one, so that the
+	// tries of one call are one submit. It is not looked at in a batch.
+	IdempotencyKey string
+}
+
+// Target is where a job without a handler is delivered.
+type Target struct {
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers,omitempty"`
+}
+
+// newJobDoc is what the API reads, but for the payload.
+type newJobDoc struct {
+	Type        string   `json:"type"`
+	Priority    Priority `json:"priority,omitempty"`
+	Tenant      string   `json:"tenant,omitempty"`
+	RunAt       string   `json:"run_at,omitempty"`
+	Delay       string   `json:"delay,omitempty"`
+	DedupeKey   string   `json:"dedupe_key,omitempty"`
+	MaxAttempts int      `json:"max_attempts,omitempty"`
+	Timeout     string   `json:"timeout,omitempty"`
+	ExpiresAt   string   `json:"expires_at,omitempty"`
+	Backoff     []string `json:"backoff,omitempty"`
+	Target      *Target  `json:"target,omitempty"`
+	Tags        []string `json:"tags,omitempty"`
+}
+
+// Document is the job as the API reads it. The payload's bytes are put in as they are: encoding/json would
+// rewrite them.
+func (j *NewJob) Document() ([]byte, error) {
+	doc := newJobDoc{
+		Type: j.Type, Priority: j.Priority, Tenant: j.Tenant, RunAt: instant(j.RunAt), Delay: duration(j.Delay), DedupeKey: j.DedupeKey,
+		MaxAttempts: j.MaxAttempts, Timeout: duration(j.Timeout), ExpiresAt: instant(j.ExpiresAt), Target: j.Target, Tags: j.Tags,
+	}
+	for _, wait := range j.Backoff {
+		doc.Backoff = append(doc.Backoff, wait.String())
+	}
+	b, err := json.Marshal(doc)
+	if err != nil || j.Payload == nil {
+		return b, err
+	}
+	payload, err := j.payload()
+	if err != nil {
+		return nil, err
+	}
+	b = append(b[:len(b)-1], `,"payload":`...)
+	return append(append(b, payload...), '}'), nil
+}
+
+func (j *NewJob) payload() ([]byte, error) {
+	raw, ok := j.Payload.(json.RawMessage)
+	if ok {
+		if !json.Valid(raw) { // in the middle of a document it could say anything
+			return nil, FieldErrors{{Field: "payload", Rule: "must be JSON"}}
+		}
+		return raw, nil
+	}
+	b, err := json.Marshal(j.Payload)
+	if err != nil {
+		return nil, fmt.Errorf("payload: %w", err)
+	}
+	return b, nil
+}
+
+// instant is a time as the API reads it; "" for none.
+func instant(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+// duration is a duration as the API reads it; "" for none.
+func duration(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return d.String()
+}

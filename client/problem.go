@@ -1,0 +1,116 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// Sentinels for errors.Is. A *Problem matches the one of its status.
+var (
+	ErrNotFound    = errors.New("not found")                                       // 404: no such job, for this token
+	ErrConflict    = errors.New("the job's state does not allow it")               // 409: see Problem.Reason and Problem.JobID
+	ErrInvalid     = errors.New("refused as invalid")                              // 400, 413, 415, 422: see FieldErrors
+	ErrAccess      = errors.New("access refused")                                  // 401, 403: the token is missing, wrong or not enough
+	ErrThrottled   = errors.New("too many requests")                               // 429, after all tries
+	ErrUnreachable = errors.New("the server cannot be reached or is out of order") // no connection, no answer, 502, 503, 504
+	ErrUnknown     = errors.New("it may or may not have happened")                 // a write was sent and its answer is lost
+)
+
+// FieldErrors is every rule a document breaks; errors.As finds it in the answer to a bad submit.
+type FieldErrors = core.FieldErrors
+
+// FieldError names a field and the rule it breaks.
+type FieldError = core.FieldError
+
+// Problem is an answer that is an error: the server's RFC 9457 document, or what could be made out of an answer
+// that has none.
+type Problem struct {
+	Status     int
+	Detail     string
+	Fields     FieldErrors   // 400, 413, 415, 422: what is wrong with what was sent
+	Reason     string        // 409: why
+	JobID      string        // 409: the live job that holds the dedupe key, if that is why
+	RetryAfter time.Duration // as the server asks; zero means it does not
+	Call       string        // method and path, for messages
+}
+
+func (p *Problem) Error() string {
+	return fmt.Sprintf("%s: %s (HTTP %d)", p.Call, p.Detail, p.Status)
+}
+
+// Is matches the sentinel of the status.
+func (p *Problem) Is(target error) bool { return target == sentinels[p.Status] }
+
+// Unwrap lets errors.As find FieldErrors and *FieldError.
+func (p *Problem) Unwrap() error { return p.Fields.Err() }
+
+var sentinels = map[int]error{
+	http.StatusBadRequest:            ErrInvalid,
+	http.StatusUnauthorized:          ErrAccess,
+	http.StatusForbidden:             ErrAccess,
+	http.StatusNotFound:              ErrNotFound,
+	http.StatusConflict:              ErrConflict,
+	http.StatusRequestEntityTooLarge: ErrInvalid,
+	http.StatusUnsupportedMediaType:  ErrInvalid,
+	http.StatusUnprocessableEntity:   ErrInvalid,
+	http.StatusTooManyRequests:       ErrThrottled,
+	http.StatusBadGateway:            ErrUnreachable,
+	http.StatusServiceUnavailable:    ErrUnreachable,
+	http.StatusGatewayTimeout:        ErrUnreachable,
+}
+
+// problemDoc is the document as the API writes it.
+type problemDoc struct {
+	Detail string `json:"detail"`
+	Errors []struct {
+		Field string `json:"field"`
+		Rule  string `json:"rule"`
+	} `json:"errors"`
+	Reason string `json:"reason"`
+	JobID  string `json:"job_id"`
+}
+
+// problemOf makes a Problem of a document.
+func problemOf(call string, status int, body []byte) *Problem {
+	p := &Problem{Status: status, Call: call}
+	var doc problemDoc
+	if json.Unmarshal(body, &doc) != nil || doc.Detail == "" {
+		p.Detail = strings.ToLower(http.StatusText(status))
+		if p.Detail == "" {
+			p.Detail = "no answer of this API"
+		}
+		return p
+	}
+	p.Detail, p.Reason, p.JobID = doc.Detail, doc.Reason, doc.JobID
+	for _, e := range doc.Errors {
+		p.Fields = append(p.Fields, &FieldError{Field: e.Field, Rule: e.Rule})
+	}
+	return p
+}
+
+// connectionError is a try that got no answer. Its text says nothing of headers or of the address's secrets.
+type connectionError struct {
+	call    string
+	err     error
+	unknown bool // a write that may have been done
+	ended   bool // the caller's ctx ended: nothing is known of the server
+}
+
+func (e *connectionError) Error() string {
+	if e.unknown {
+		return fmt.Sprintf("%s: %s: %s", e.call, ErrUnknown, e.err)
+	}
+	return fmt.Sprintf("%s: %s", e.call, e.err)
+}
+
+func (e *connectionError) Unwrap() error { return e.err }
+
+func (e *connectionError) Is(target error) bool {
+	return target == ErrUnreachable && !e.ended || target == ErrUnknown && e.unknown
+}

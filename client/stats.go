@@ -1,0 +1,73 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+// Stats is the whole in numbers, at most a second old.
+type Stats struct {
+	Now             time.Time    `json:"now"`    // the store's clock
+	Window          string       `json:"window"` // the period that lags and counts by type are about
+	Queues          []QueueStats `json:"queues"` // one per priority, most urgent first
+	Types           []TypeStats  `json:"types"`
+	DeadLetters     int          `json:"dead_letters"`
+	Stuck           int          `json:"stuck"`     // running jobs whose lease has passed
+	Unhandled       int          `json:"unhandled"` // due jobs of types that no worker handles
+	Capped          bool         `json:"capped"`    // DeadLetters or Unhandled stopped at 100,000
+	OldestSnapshot  string       `json:"oldest_snapshot"`
+	HistoryOverflow int          `json:"history_overflow"`
+
+	document []byte
+}
+
+// Document is the answer as the server wrote it, byte for byte.
+func (s *Stats) Document() json.RawMessage { return s.document }
+
+// QueueStats is one priority in numbers. Durations are as Go writes them.
+type QueueStats struct {
+	Priority  Priority `json:"priority"`
+	Scheduled int      `json:"scheduled"`
+	Due       int      `json:"due"`
+	Queued    int      `json:"queued"`
+	Running   int      `json:"running"`
+	Capped    bool     `json:"capped"` // a count stopped at 100,000
+	OldestDue string   `json:"oldest_due"`
+	LagP50    string   `json:"lag_p50"`
+	LagP99    string   `json:"lag_p99"`
+}
+
+// TypeStats is what happened to the jobs of one type in the window.
+type TypeStats struct {
+	Type      string `json:"type"`
+	Starts    int64  `json:"starts"`
+	Done      int64  `json:"done"`
+	Failed    int64  `json:"failed"`
+	Retried   int64  `json:"retried"`
+	Cancelled int64  `json:"cancelled"`
+	Lost      int64  `json:"lost"`
+	Snoozed   int64  `json:"snoozed"`
+}
+
+// Stats asks for the numbers.
+func (c *Client) Stats(ctx context.Context) (*Stats, error) {
+	call := call{method: http.MethodGet, path: "/v1/stats", repeatable: true}
+	_, body, err := c.do(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	s := Stats{document: body}
+	if json.Unmarshal(body, &s) != nil || s.Queues == nil {
+		return nil, foreign(call.name())
+	}
+	return &s, nil
+}
+
+// Ready returns nil when the server can accept jobs: its store is reachable, writable and of a known schema
+// version.
+func (c *Client) Ready(ctx context.Context) error {
+	_, _, err := c.do(ctx, call{method: http.MethodGet, path: "/readyz", repeatable: true})
+	return err
+}
