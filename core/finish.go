@@ -9,9 +9,9 @@ import (
 const (
 	finishers        = 2                      // batches of ends on their way at once
 	maxFinish        = 2_000                  // ends of one batch
-	largeFinish      = 256                    // after such a batch the next ones are gathered for a moment
-	largeFor         = 100 * time.Millisecond // so long after it
-	gatherFor        = 2 * time.Millisecond   // for this moment at most
+	manyEnds         = 256                    // when so many jobs end within manyWithin, their ends are gathered
+	manyWithin       = 100 * time.Millisecond // for a moment before they are written
+	gatherFor        = 2 * time.Millisecond   // the moment, at most
 	maxEndingPerSlot = 4                      // ends that may wait, per slot, before slots wait for them
 	maxFinishTries   = 10                     // of one end that the store refuses for its own sake
 )
@@ -37,7 +37,7 @@ func (w *Worker) finishLoop(done context.Context) {
 func (w *Worker) gather(done context.Context) {
 	w.mu.Lock()
 	idle := w.running == [Bulk + 1]int{}
-	wait := len(w.ended) < maxFinish && !idle && time.Since(w.largeAt) < largeFor
+	wait := len(w.ended) < maxFinish && !idle && w.rate.many(time.Now())
 	select {
 	case <-w.fullC: // of an earlier batch
 	default:
@@ -55,14 +55,32 @@ func (w *Worker) gather(done context.Context) {
 	}
 }
 
+// endRate tells whether many jobs end. Guarded by Worker.mu.
+type endRate struct {
+	since  time.Time // when the count began
+	n      int
+	before bool // the count before reached manyEnds
+}
+
+func (r *endRate) add(n int, now time.Time) {
+	if age := now.Sub(r.since); age >= manyWithin {
+		r.before = r.n >= manyEnds && age < 2*manyWithin
+		r.since, r.n = now, 0
+	}
+	r.n += n
+}
+
+func (r *endRate) many(now time.Time) bool {
+	age := now.Sub(r.since)
+	return age < 2*manyWithin && r.n >= manyEnds || age < manyWithin && r.before
+}
+
 // takeEnded moves up to a batch of ended attempts into batch.
 func (w *Worker) takeEnded(batch []*attempt) []*attempt {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := min(len(w.ended), maxFinish)
-	if n >= largeFinish {
-		w.largeAt = time.Now()
-	}
+	w.rate.add(n, time.Now())
 	batch = append(batch[:0], w.ended[:n]...)
 	rest := copy(w.ended, w.ended[n:])
 	clear(w.ended[rest:])

@@ -119,8 +119,8 @@ type Worker struct {
 	again     []*attempt    // wait to be sent again
 	ending    int           // ended, again, or with a finisher
 	slotWant  int           // told on slotC when so many are free; 0: nobody waits
-	largeAt   time.Time     // when a large batch of ends was last taken
-	freedAt   time.Time     // when a handler last gave its slot back (queue mode)
+	rate      endRate
+	freedAt   time.Time // when a handler last gave its slot back (queue mode)
 	stopping  bool
 	counts    WorkerCounts
 	gate      gate
