@@ -279,8 +279,9 @@ func tickRecalls(s *stage) {
 	queued := s.queue(10, "a")
 	direct := tickRequest("holder-1")
 	direct.Dispatch, direct.Recall = false, true
+	first := s.get(queued[0].ID)
 	s.tick(direct)
-	s.unchanged(queued[0])
+	s.unchanged(first)
 	s.advance(dispatchLease + time.Second)
 	stranger := direct
 	stranger.Holder = "holder-2"
