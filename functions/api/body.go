@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"time"
 )
 
 // readBody reads a JSON body of at most limit bytes. The limit holds while reading: what is beyond it is
@@ -67,9 +66,6 @@ func (a *API) readAll(w http.ResponseWriter, r *http.Request, limit int64) ([]by
 	var exceeded *http.MaxBytesError
 	switch {
 	case err == nil:
-		// Lifted now: a deadline that passes during the work would look like a client that left. After an error it
-		// stays, or the server would wait for the rest of the body for ever.
-		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 		return body.Bytes(), nil
 	case errors.As(err, &exceeded):
 		return nil, tooLarge(limit)

@@ -54,8 +54,8 @@ func (a *API) around(next http.Handler) http.Handler {
 		defer a.recover(w)
 		secure(w.Header())
 		if r.ContentLength != 0 {
-			// Holds also where nobody reads the body: the server itself does then, before it answers. A writer that
-			// knows no deadlines is a test's or has limits of its own.
+			// Holds also where nobody reads the body: the server itself does then, before it answers. It lifts the
+			// deadline once the body is read. A writer that knows no deadlines is a test's or has limits of its own.
 			_ = http.NewResponseController(w).SetReadDeadline(start.Add(a.Limits.BodyTime))
 		}
 		if origin.Check(r) != nil {

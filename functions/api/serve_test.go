@@ -178,9 +178,9 @@ func TestBodyThatDoesNotArrive(t *testing.T) {
 	}
 }
 
-// The deadline for the body does not outlive it: a wait longer than that is no lost client.
-func TestWaitOutlivesTheBodyTime(t *testing.T) {
-	b := newBench(t, func(o *api.Options) { o.Limits.BodyTime = time.Millisecond; o.Submitter = slow{o.Submitter} })
+// The time for the body bounds its arrival only: work that takes longer goes on.
+func TestWorkOutlivesTheBodyTime(t *testing.T) {
+	b := newBench(t, func(o *api.Options) { o.Limits.BodyTime = 20 * time.Millisecond; o.Submitter = slow{o.Submitter} })
 	server := httptest.NewServer(b.api)
 	defer server.Close()
 	res, err := http.Post(server.URL+"/v1/jobs", "application/json", strings.NewReader(`{"type":"echo"}`))
@@ -193,14 +193,14 @@ func TestWaitOutlivesTheBodyTime(t *testing.T) {
 	}
 }
 
-// slow is a submitter that answers once the body's deadline has passed.
+// slow is a submitter that answers once the body's time is over.
 type slow struct{ api.Submitter }
 
 func (s slow) Submit(ctx context.Context, j core.NewJob) (core.Submitted, error) {
 	select {
 	case <-ctx.Done():
 		return core.Submitted{}, context.Cause(ctx)
-	case <-time.After(30 * time.Millisecond):
+	case <-time.After(60 * time.Millisecond):
 	}
 	return s.Submitter.Submit(ctx, j)
 }

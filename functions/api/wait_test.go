@@ -162,12 +162,11 @@ func TestWaitIsWoken(t *testing.T) {
 	})
 }
 
-// A client that leaves ends its wait, and the poller with it.
+// A client that leaves ends its wait, and the poller with it: the bubble ends although nobody calls Close.
 func TestWaitEndsWithTheClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &waitStore{jobs: map[int64]core.Status{1: core.Running}}
 		a := newWaitAPI(t, s, api.Limits{Waits: 1})
-		defer a.Close()
 		ctx, leave := context.WithCancel(t.Context())
 		done := waiting(ctx, a, "/v1/jobs/1?wait=50s")
 		synctest.Wait()
