@@ -100,7 +100,8 @@ type TickStore interface {
 	// Tick, pipelined in one transaction: renews the holder's bucket leases and takes those that have run out
 	// or were released; lists running jobs whose lease has passed; cancels waiting jobs whose expires_at has
 	// passed; publishes again queued rows whose dispatch lease has passed (same token, lease doubled; rows that
-	// an unclean former holder queued are due at once); marks due rows queued by the quotas. The last two act
+	// an unclean former holder queued are due at once); marks due rows queued by the quotas. Without a queue it
+	// returns to scheduled what one had been given. These act
 	// on held buckets only, under a lock of their lease rows: a holder deposed meanwhile changes no row.
 	Tick(ctx context.Context, req TickRequest) (TickResult, error)
 	// ReleaseLeases gives the holder's leases up as clean: what it queued is published and need not be again.
@@ -121,6 +122,7 @@ type TickRequest struct {
 	ExpireLimit int           // jobs expired at most
 	Dispatch    bool          // queue mode: republish and claim
 	Quotas      []Quota       // queue mode: what may be marked queued
+	Recall      bool          // direct mode: queued rows whose dispatch lease has passed return to scheduled (token + 1)
 	// DispatchLease is the first dispatch lease; it doubles with each publishing up to DispatchLeaseMax.
 	DispatchLease, DispatchLeaseMax time.Duration
 	RepublishLimit                  int

@@ -123,10 +123,10 @@ func (t *Ticker) pass(whole context.Context) (TickReport, error) {
 		Holder: t.opts.Holder, LeaseLength: t.opts.LeaseLength,
 		ReapLimit: t.opts.ReapLimit, ReapAfter: t.reapAfter, ExpireLimit: t.opts.ExpireLimit,
 	}
-	if t.dispatcher != nil {
-		if err := t.dispatcher.prepare(ctx, &req); err != nil {
-			return TickReport{}, err
-		}
+	if t.dispatcher == nil {
+		req.Recall = true // of a deployment that had queues before
+	} else if err := t.dispatcher.prepare(ctx, &req); err != nil {
+		return TickReport{}, err
 	}
 	res, err := t.store.Tick(ctx, req)
 	if err != nil {

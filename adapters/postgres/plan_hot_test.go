@@ -31,6 +31,7 @@ func hotStatements(running, queued []core.Ref, claim core.ClaimRequest, queue co
 	queueByTenant := queue
 	queueByTenant.Quotas = byTenant.Quotas
 	idle := core.TickRequest{Holder: "h", LeaseLength: time.Hour}
+	recall := core.TickRequest{Holder: "h", LeaseLength: time.Hour, Recall: true}
 	tick := append([]string{"jobs_running", "jobs_queued", "jobs_expiring", "jobs_pkey"}, waiting...)
 	ids := make([]int64, planRows)
 	for i, ref := range running {
@@ -56,6 +57,7 @@ func hotStatements(running, queued []core.Ref, claim core.ClaimRequest, queue co
 		{"ended", func(s *Store) error { _, err := s.Ended(ctx, ids); return err }, byID, 30},
 		{"tick", func(s *Store) error { _, err := s.Tick(ctx, queue); return err }, tick, 60},
 		{"tick by tenant", func(s *Store) error { _, err := s.Tick(ctx, queueByTenant); return err }, tick, 70},
+		{"tick that recalls", func(s *Store) error { _, err := s.Tick(ctx, recall); return err }, tick, 30},
 		{"idle tick", func(s *Store) error { _, err := s.Tick(ctx, idle); return err }, tick, 5},
 	}
 }

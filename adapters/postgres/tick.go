@@ -14,6 +14,7 @@ import (
 const (
 	defaultBucketLease = 4 * time.Second
 	minTickTimeout     = 100 * time.Millisecond
+	recallLimit        = 1000 // rows that return to scheduled in one tick
 )
 
 // Tick is one pass of the scheduler: one transaction and one round trip; see core.TickStore. Rows that were due and may
@@ -64,6 +65,9 @@ func (t *tick) calls(suffix string) []wire.Call {
 	}
 	if req.Dispatch {
 		calls = append(calls, t.dispatch()...)
+	}
+	if req.Recall {
+		calls = append(calls, s.sql.call("recall", s.args(2).Text(req.Holder).Int8(recallLimit), nil))
 	}
 	return append(calls, s.sql.call("waiting", s.args(0), t.readLane))
 }

@@ -10,6 +10,9 @@ import (
 // reapFarthest is how far ahead the reaper's look at a running row may be put off, whatever its lease says.
 const reapFarthest = time.Hour
 
+// recallLimit is how many rows return to scheduled in one tick.
+const recallLimit = 1000
+
 // Tick is one pass of the scheduler, in one transaction.
 func (s *Store) Tick(ctx context.Context, req core.TickRequest) (core.TickResult, error) {
 	var res core.TickResult
@@ -29,6 +32,11 @@ func (s *Store) Tick(ctx context.Context, req core.TickRequest) (core.TickResult
 				return err
 			}
 		}
+		if req.Recall {
+			if err := t.recall(res.Held); err != nil {
+				return err
+			}
+		}
 		res.Waiting, err = t.waiting()
 		return err
 	})
@@ -37,6 +45,22 @@ func (s *Store) Tick(ctx context.Context, req core.TickRequest) (core.TickResult
 	}
 	res.Released = s.leases.note(req.Holder, bits(res.Held))
 	return res, nil
+}
+
+// recall returns queued rows of held buckets whose dispatch lease has passed to scheduled.
+func (t *tx) recall(held []core.Held) error {
+	overdue, err := t.rows("republish", t.now, bits(held), recallLimit)
+	if err != nil {
+		return err
+	}
+	for _, r := range overdue {
+		a := r.attempt()
+		a.raise()
+		if err := t.putBack(a, r.int(colRunAt)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lost lists running jobs whose lease has passed.
