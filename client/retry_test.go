@@ -105,6 +105,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		{"submit where keys are not known", submit, "nokey", 2, 0, nil, nil},
 		{"submit where keys are not known, answer lost", submit, "nokey lost done", 2, 0, client.ErrUnknown, nil},
 		{"submit where keys are not known, out of order", submit, "nokey 503 done", 2, 0, client.ErrUnknown, nil},
+		{"submit where keys turn out not to be known: the lost one was refused too", submit, "lost nokey dial", 5, 7 * time.Second, client.ErrUnreachable, client.ErrUnknown},
 		{"submit where keys are not known, never sent", submit, "nokey dial 429 done", 4, 3 * time.Second, nil, nil},
 		{"cancel after a lost answer", cancel, "lost done", 1, 0, client.ErrUnknown, nil},
 		{"cancel, out of order", cancel, "503 done", 1, 0, client.ErrUnknown, nil},
