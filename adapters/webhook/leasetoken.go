@@ -54,7 +54,7 @@ func (l *LeaseTokens) Open(token string) (core.Ref, error) {
 	if !ok || len(text) != base64.RawURLEncoding.EncodedLen(16+sha256.Size) {
 		return core.Ref{}, ErrLeaseToken
 	}
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(raw) != 16+sha256.Size {
 		return core.Ref{}, ErrLeaseToken
 	}

@@ -1,12 +1,14 @@
 package webhook
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +22,7 @@ func listen(t *testing.T, handle func(net.Conn)) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -28,16 +31,22 @@ func listen(t *testing.T, handle func(net.Conn)) string {
 			if err != nil {
 				return
 			}
+			stop := context.AfterFunc(ctx, func() { conn.Close() })
 			handle(conn)
+			stop()
 			conn.Close()
 		}
 	}()
 	t.Cleanup(func() {
+		cancel()
 		l.Close()
 		<-done
 	})
 	return l.Addr().String()
 }
+
+// patience is how long a test waits for what should come at once.
+const patience = 20 * time.Second
 
 // silence reads until the other side gives up.
 func silence(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
@@ -66,7 +75,9 @@ func TestEachStageTimesOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWebhook(t, Options{Guard: loopback(t), Limits: c.limits})
 			address := listen(t, c.handle)
-			_, err := w.Work(t.Context(), &core.Job{ID: 1, Target: targetOf(c.scheme + "://" + address + "/")})
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			_, err := w.Work(ctx, &core.Job{ID: 1, Target: targetOf(c.scheme + "://" + address + "/")})
 			if want := "target " + address + ": " + c.want; err == nil || err.Error() != want || core.IsPermanent(err) {
 				t.Errorf("%v, want %s", err, want)
 			}
@@ -78,8 +89,10 @@ func TestEachStageTimesOut(t *testing.T) {
 func TestSlowBodyIsCutOff(t *testing.T) {
 	w := newWebhook(t, Options{Guard: loopback(t), Limits: Limits{Body: 50 * time.Millisecond}})
 	address := listen(t, reply("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{\"a\":"))
-	if result, err := w.Work(t.Context(), &core.Job{ID: 1, Target: targetOf("http://" + address + "/")}); err != nil || result != nil {
-		t.Errorf("%s, %v", result, err)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if result, err := w.Work(ctx, &core.Job{ID: 1, Target: targetOf("http://" + address + "/")}); err != nil || result != nil || ctx.Err() != nil {
+		t.Errorf("%s, %v, %v", result, err, ctx.Err())
 	}
 }
 
@@ -101,7 +114,9 @@ func TestDialTimesOut(t *testing.T) {
 // A job that names a timeout of its own may wait that long for its answer; the attempt's context bounds it.
 func TestTimeoutOfTheJobReplacesTheLimit(t *testing.T) {
 	late := make(chan struct{})
+	release := sync.OnceFunc(func() { close(late) })
 	r := newReceiver(t, func(http.ResponseWriter, *http.Request) { <-late })
+	t.Cleanup(release)
 	w := newWebhook(t, Options{Guard: loopback(t), Limits: Limits{Answer: 50 * time.Millisecond}})
 	job := jobFor(r)
 	_, err := w.Work(t.Context(), job)
@@ -114,7 +129,7 @@ func TestTimeoutOfTheJobReplacesTheLimit(t *testing.T) {
 		_, err := w.Work(t.Context(), job)
 		ended <- err
 	}()
-	timer := time.AfterFunc(200*time.Millisecond, func() { close(late) })
+	timer := time.AfterFunc(200*time.Millisecond, release)
 	defer timer.Stop()
 	if err := <-ended; err != nil {
 		t.Errorf("cut off: %v", err)
