@@ -68,6 +68,7 @@ func newWebhook(t testing.TB, opts Options) *Webhook {
 // seen is one request as a receiver had it.
 type seen struct {
 	method, path, from string
+	proto              int // HTTP/1 or 2
 	header             http.Header
 	body               []byte
 }
@@ -93,7 +94,7 @@ func startReceiver(t testing.TB, handle http.HandlerFunc) *receiver {
 	r.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, _ := io.ReadAll(req.Body)
 		r.mu.Lock()
-		r.got = append(r.got, seen{req.Method, req.URL.RequestURI(), req.RemoteAddr, req.Header.Clone(), body})
+		r.got = append(r.got, seen{req.Method, req.URL.RequestURI(), req.RemoteAddr, req.ProtoMajor, req.Header.Clone(), body})
 		r.mu.Unlock()
 		handle(w, req)
 	}))

@@ -148,8 +148,8 @@ func TestTLSIsVerified(t *testing.T) {
 		t.Errorf("a certificate of nobody was taken: %v", err)
 	}
 	friend := newWebhook(t, Options{Guard: loopback(t), TLS: r.Client().Transport.(*http.Transport).TLSClientConfig})
-	if _, err := friend.Work(t.Context(), jobFor(r)); err != nil {
-		t.Error(err)
+	if _, err := friend.Work(t.Context(), jobFor(r)); err != nil || r.request(0).proto != 2 {
+		t.Errorf("HTTP/%d, %v", r.request(0).proto, err)
 	}
 }
 

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log"
@@ -21,7 +22,7 @@ func main() {
 	if err != nil {
 		log.Fatal("BELFRY_WEBHOOK_SECRET must be whsec_ and base64")
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:"+os.Getenv("PORT"))
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:"+os.Getenv("PORT"))
 	if err != nil {
 		log.Fatal(err)
 	}
