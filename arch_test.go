@@ -53,8 +53,15 @@ var importRules = []importRule{
 	},
 	{
 		name:    "what users import stays free of functions and adapters",
-		covers:  func(dir string) bool { return within(dir, "handler") || within(dir, "client") },
+		covers:  func(dir string) bool { return within(dir, "handler") || within(dir, "client") && dir != "client/belfrytx" },
 		forbids: func(_, imported string) bool { return within(imported, "functions") || within(imported, "adapters") },
+	},
+	{
+		name:   "submitting in a transaction needs pgx and the store's own SQL, and no more",
+		covers: func(dir string) bool { return dir == "client/belfrytx" },
+		forbids: func(_, imported string) bool {
+			return within(imported, "functions") || within(imported, "adapters") && imported != "adapters/postgres"
+		},
 	},
 	{
 		name:    "test suites are imported by tests and other test suites only",
@@ -104,6 +111,8 @@ func TestImportRulesForbid(t *testing.T) {
 		{"functions/tick", "adapters/gcp/pubsub"},
 		{"handler", "functions/boot"},
 		{"client", "adapters/postgres"},
+		{"client/belfrytx", "adapters/sqlite"},
+		{"client/belfrytx", "functions/api"},
 		{"adapters/postgres", "core/storetest"},
 		{"cmd/local", "belfrytest"},
 		{"cmd/local", "internal/testenv"},
@@ -125,6 +134,7 @@ func TestImportRulesForbid(t *testing.T) {
 		{"functions/tick/lambda", "adapters/aws"},
 		{"cmd/local", "functions/worker"},
 		{"internal/testenv", "internal/pgserver"},
+		{"client/belfrytx", "adapters/postgres"},
 	}
 	for _, c := range allowed {
 		if breaksARule(c.dir, c.imported) {
