@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,7 +27,8 @@ type attempt struct {
 	handler  Handler
 	batch    *claimed
 	ctx      attemptContext
-	delivery Delivery // queue mode: its message
+	delivery Delivery     // queue mode: its message
+	advanced atomic.Int64 // nanoseconds the host's clock was moved ahead meanwhile; see Worker.Advance
 
 	// Guarded by Worker.mu.
 	place  int // in Worker.held
@@ -137,7 +139,8 @@ func panicError(v any) error {
 
 // decide is DecideEnd for an attempt that ended at the local moment now.
 func (w *Worker) decide(a *attempt, ran Ran, now time.Time) End {
-	end := DecideEnd(&a.job, ran, a.batch.storeTime(now), w.opts.Chance())
+	at := a.batch.storeTime(now).Add(time.Duration(a.advanced.Load()))
+	end := DecideEnd(&a.job, ran, at, w.opts.Chance())
 	end.Ref = a.ref
 	return end
 }

@@ -39,7 +39,7 @@ func (w *Worker) watch(now time.Time) {
 			w.counts.LostLeases++
 			lost = append(lost, a)
 		}
-		overdue := now.Sub(a.ctx.deadline)
+		overdue := a.overdue(now)
 		switch grace := w.opts.TimeoutGrace; {
 		case !a.lost.IsZero() && now.Sub(a.lost) >= grace+w.leaseMargin():
 			// Its row is another's by now: there is no end to record, only a slot to free.

@@ -17,10 +17,11 @@ var ErrClosed = errors.New("closed")
 
 // SubmitterOptions configure a Submitter.
 type SubmitterOptions struct {
-	MaxGroup int           // jobs written by one commit. Zero means 1,000
-	InFlight int           // group commits at a time. Zero means 2
-	Timeout  time.Duration // of one group commit. Zero means 30 s
-	Wake     func()        // called after a commit with a job that is due within a second. Nil means nobody is woken
+	MaxGroup int              // jobs written by one commit. Zero means 1,000
+	InFlight int              // group commits at a time. Zero means 2
+	Timeout  time.Duration    // of one group commit. Zero means 30 s
+	Now      func() time.Time // bounds run_at and expires_at; need not be exact. Nil means time.Now
+	Wake     func()           // called after a commit with a job that is due within a second. Nil means nobody is woken
 }
 
 // Submitter writes jobs for many callers at once: what arrives while a commit is under way shares the next
@@ -55,6 +56,9 @@ func NewSubmitter(store SubmitStore, opts SubmitterOptions) *Submitter {
 	if opts.Timeout <= 0 {
 		opts.Timeout = 30 * time.Second
 	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
 	return &Submitter{store: store, opts: opts}
 }
 
@@ -62,7 +66,7 @@ func NewSubmitter(store SubmitStore, opts SubmitterOptions) *Submitter {
 // because it may have to wait for another transaction. When ctx ends first the caller stops waiting, and
 // whether the job was written is unknown, as after any lost answer.
 func (s *Submitter) Submit(ctx context.Context, job NewJob) (Submitted, error) {
-	if err := CheckNewJob(&job, time.Now()); err != nil {
+	if err := CheckNewJob(&job, s.opts.Now()); err != nil {
 		return Submitted{}, err
 	}
 	if job.DedupeKey != "" {
@@ -86,7 +90,7 @@ func (s *Submitter) Submit(ctx context.Context, job NewJob) (Submitted, error) {
 
 // SubmitBatch checks jobs and writes them all in one transaction of their own, or none; answer i is for job i.
 func (s *Submitter) SubmitBatch(ctx context.Context, jobs []NewJob) ([]Submitted, error) {
-	now := time.Now()
+	now := s.opts.Now()
 	for i := range jobs {
 		if err := CheckNewJob(&jobs[i], now); err != nil {
 			return nil, fmt.Errorf("jobs[%d]: %w", i, err)

@@ -1,0 +1,151 @@
+package belfrytest
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// Drain runs everything that is due now, and what becomes due by that, until nothing is due and nothing runs. It
+// does not move the clock: retries wait for their back-off. Jobs of types without a handler stay where they are.
+func (e *Engine) Drain() {
+	e.t.Helper()
+	defer e.drive("Drain")()
+	e.settle("Drain", nil, nil)
+}
+
+// WaitFor runs what is due until job id has the status, without moving the clock, and returns the job. With
+// core.Running it returns once the handler is entered and leaves it running, for tests of cancel, timeouts and
+// lost leases. A job that ends otherwise, or cannot get there now, ends the test.
+func (e *Engine) WaitFor(id int64, status core.Status) core.Job {
+	e.t.Helper()
+	defer e.drive("WaitFor")()
+	going := e.gate.attempts()
+	going = slices.DeleteFunc(going, func(a *attempt) bool { return a.job.ID == id })
+	var job core.Job
+	e.settle("WaitFor", going, func() bool {
+		job = e.Job(id)
+		if job.Status == core.Running && status == core.Running {
+			return e.gate.isEntered(id)
+		}
+		return job.Status == status || job.Status.Ended()
+	})
+	job = e.Job(id) // its end may have been recorded since
+	if job.Status != status {
+		e.t.Fatalf("WaitFor: job %d is not %s:\n%s", id, status, e.describe(job))
+	}
+	return job
+}
+
+// settle makes the engine go until nothing more can run but the attempts that were going on already, or until done.
+// It returns how long until something more is due.
+func (e *Engine) settle(act string, going []*attempt, done func() bool) (next time.Duration) {
+	e.t.Helper()
+	defer e.gate.shut()
+	for {
+		changed := e.gate.change()
+		due, next := e.tick(act)
+		if done != nil && done() {
+			return next
+		}
+		busy, slots, runs, err := e.gate.state(going)
+		free := slots < e.opts.Slots
+		switch {
+		case err != nil:
+			e.t.Fatalf("%s: %v", act, err)
+		case runs > e.opts.MaxRuns:
+			e.t.Fatalf("%s: %d attempts and no end: does work beget work without time passing? Options.MaxRuns allows more.\n%s", act, runs, e.describeLive())
+		case !busy && (len(due) == 0 || !free):
+			e.gate.shut()
+			if !isClosed(changed) {
+				return next
+			}
+			continue // an end was recorded behind the tick's back
+		}
+		if len(due) > 0 && free {
+			e.gate.let(e.choose(due))
+			e.worker.Wake()
+		}
+		e.awaitChange(act, changed)
+	}
+}
+
+// tick makes one pass of the scheduler and returns the lanes that are due and how long until another is.
+func (e *Engine) tick(act string) (due []core.Lane, next time.Duration) {
+	e.t.Helper()
+	next = core.MaxDelay
+	var report core.TickReport
+	for more := true; more; more = report.More {
+		var err error
+		if report, err = e.ticker.Tick(e.t.Context()); err != nil {
+			e.t.Fatalf("%s: %v", act, err)
+		}
+	}
+	for _, lane := range report.Waiting {
+		switch {
+		case e.handlers[lane.Type] == nil:
+		case lane.DueIn <= 0:
+			due = append(due, lane)
+		default:
+			next = min(next, lane.DueIn)
+		}
+	}
+	return due, next
+}
+
+// choose returns the lane that goes first where jobs run one after the other: the most urgent one, then the one
+// that is due longest. With more slots the worker shares them out.
+func (e *Engine) choose(due []core.Lane) *core.Lane {
+	if e.opts.Slots > 1 {
+		return nil
+	}
+	first := slices.MinFunc(due, func(a, b core.Lane) int {
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.DueIn, b.DueIn), cmp.Compare(a.Type, b.Type))
+	})
+	return &first
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// await waits until ready, which is called under the gate's mu.
+func (e *Engine) await(act, what string, ready func() bool) {
+	e.t.Helper()
+	deadline := time.NewTimer(e.opts.Patience)
+	defer deadline.Stop()
+	for {
+		e.gate.mu.Lock()
+		changed, ok := e.gate.changed, ready()
+		e.gate.mu.Unlock()
+		if ok {
+			return
+		}
+		select {
+		case <-changed:
+		case <-deadline.C:
+			e.t.Fatalf("%s: waited %s for %s\n%s", act, e.opts.Patience, what, e.describeLive())
+		}
+	}
+}
+
+// awaitChange waits for a change, with patience.
+func (e *Engine) awaitChange(act string, changed <-chan struct{}) {
+	e.t.Helper()
+	deadline := time.NewTimer(e.opts.Patience)
+	defer deadline.Stop()
+	select {
+	case <-changed:
+	case <-deadline.C:
+		e.t.Fatalf("%s: nothing happened for %s, and these are not at their end. %s\n%s", act, e.opts.Patience,
+			"A handler that waits for its context, or for the test, is to be waited for with WaitFor(id, core.Running), and then Advance, Cancel or Skip.",
+			e.describeLive())
+	}
+}

@@ -1,0 +1,88 @@
+package belfrytest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// Match says something of a job that may hold or not. Its text completes "a job with …".
+type Match struct {
+	text  string
+	holds func(core.Job) bool
+}
+
+// Where is a Match of one's own; text names it in failures.
+func Where(text string, holds func(core.Job) bool) Match { return Match{text, holds} }
+
+// Payload holds for jobs whose payload is the JSON of v: the same values, whatever the order of keys and the white
+// space. Numbers are compared as they are written.
+func Payload(v any) Match {
+	want, err := json.Marshal(v)
+	if err != nil {
+		return Where(fmt.Sprintf("a payload that cannot be made JSON (%v)", err), func(core.Job) bool { return false })
+	}
+	return Where("payload "+string(want), func(job core.Job) bool { return sameJSON(job.Payload, want) })
+}
+
+// PayloadWhere holds for jobs whose payload decodes into a T for which holds is true.
+func PayloadWhere[T any](text string, holds func(T) bool) Match {
+	return Where("a payload "+text, func(job core.Job) bool {
+		var v T
+		return json.Unmarshal(job.Payload, &v) == nil && holds(v)
+	})
+}
+
+// Tenant holds for jobs of a tenant; "" is none.
+func Tenant(tenant string) Match {
+	return Where(fmt.Sprintf("tenant %q", tenant), func(job core.Job) bool { return job.Tenant == tenant })
+}
+
+// Priority holds for jobs of a priority.
+func Priority(p core.Priority) Match {
+	return Where("priority "+p.String(), func(job core.Job) bool { return job.Priority == p })
+}
+
+// Tag holds for jobs that have a tag.
+func Tag(tag string) Match {
+	return Where(fmt.Sprintf("tag %q", tag), func(job core.Job) bool { return slices.Contains(job.Tags, tag) })
+}
+
+// DedupeKey holds for jobs with a dedupe key.
+func DedupeKey(key string) Match {
+	return Where(fmt.Sprintf("dedupe key %q", key), func(job core.Job) bool { return job.DedupeKey == key })
+}
+
+// DueAt holds for jobs that are due at an instant, as it stands now: a retry moves it.
+func DueAt(at time.Time) Match {
+	at = at.UTC().Truncate(core.Precision)
+	return Where("run_at "+at.Format(time.RFC3339Nano), func(job core.Job) bool { return job.RunAt.Equal(at) })
+}
+
+// DueIn holds for jobs that are due so long after they were submitted.
+func DueIn(d time.Duration) Match {
+	return Where("a delay of "+d.String(), func(job core.Job) bool { return job.RunAt.Sub(job.CreatedAt) == d })
+}
+
+// Status holds for jobs of a status.
+func Status(s core.Status) Match {
+	return Where("status "+s.String(), func(job core.Job) bool { return job.Status == s })
+}
+
+func sameJSON(a, b []byte) bool {
+	x, okX := tree(a)
+	y, okY := tree(b)
+	return okX && okY && reflect.DeepEqual(x, y)
+}
+
+// tree decodes JSON with its numbers as they are written.
+func tree(text []byte) (v any, ok bool) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	return v, decoder.Decode(&v) == nil
+}

@@ -1,0 +1,72 @@
+package belfrytest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// Submitted returns the jobs of a type for which all of match hold, in the order they were submitted, by whomever
+// and whatever became of them. The type "" is any.
+func (e *Engine) Submitted(jobType string, match ...Match) []core.Job {
+	e.t.Helper()
+	return slices.DeleteFunc(e.list(core.ListQuery{Type: jobType}), func(job core.Job) bool { return len(broken(job, match)) > 0 })
+}
+
+// RequireSubmitted ends the test unless a job of the type was submitted for which all of match hold. It returns the
+// first.
+func (e *Engine) RequireSubmitted(jobType string, match ...Match) core.Job {
+	e.t.Helper()
+	found := e.Submitted(jobType, match...)
+	if len(found) == 0 {
+		e.t.Fatalf("no job of type %q%s was submitted\n%s", jobType, texts(match), e.describeMisses(jobType, match))
+	}
+	return found[0]
+}
+
+// RequireNotSubmitted ends the test if a job of the type was submitted for which all of match hold.
+func (e *Engine) RequireNotSubmitted(jobType string, match ...Match) {
+	e.t.Helper()
+	if found := e.Submitted(jobType, match...); len(found) > 0 {
+		e.t.Fatalf("%d of type %q%s were submitted\n%s", len(found), jobType, texts(match), e.describeAll(found))
+	}
+}
+
+// list returns all jobs of a query, oldest first.
+func (e *Engine) list(q core.ListQuery) []core.Job {
+	e.t.Helper()
+	var all []core.Job
+	for q.Limit = 1000; ; q.Before = all[len(all)-1].ID {
+		page, err := e.store.List(e.t.Context(), q)
+		if err != nil {
+			e.t.Fatalf("list jobs: %v", err)
+		}
+		if all = append(all, page...); len(page) < q.Limit {
+			slices.Reverse(all)
+			return all
+		}
+	}
+}
+
+// broken are those of match that do not hold.
+func broken(job core.Job, match []Match) (not []Match) {
+	for _, m := range match {
+		if !m.holds(job) {
+			not = append(not, m)
+		}
+	}
+	return not
+}
+
+// texts is " with a, b" of match.
+func texts(match []Match) string {
+	if len(match) == 0 {
+		return ""
+	}
+	all := make([]string, len(match))
+	for i, m := range match {
+		all[i] = m.text
+	}
+	return " with " + strings.Join(all, ", ")
+}

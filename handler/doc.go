@@ -1,0 +1,24 @@
+// Package handler is what a program imports to run jobs in Go: functions with typed payloads, registered by the
+// type of job they work on.
+//
+//	set := handler.NewSet(handler.SetOptions{})
+//	handler.Register(set, "email.send", func(ctx context.Context, job *handler.Job[Email]) error {
+//		return mail.Send(ctx, job.Payload.To, job.Payload.Subject)
+//	})
+//	handlers, err := set.Handlers() // for a worker
+//
+// A nil error ends the job as done. Any other error is retried by the job's back-off, unless it was marked by
+// Permanent, RetryAfter or Snooze. The context ends on cancel, on the attempt's timeout, when the lease is lost
+// and when the worker stops; context.Cause tells which. A job may be run more than once: its worker can die
+// after the work and before its end is recorded, so work must bear being repeated.
+//
+// Where to look:
+//
+//	set.go, register.go    registering functions by type
+//	job.go, decode.go      what a function is given: the payload, the row, the result
+//	errors.go              what it may answer
+//	middleware.go          code around every function
+//	logger.go, trace.go    what the context carries
+//
+// Package belfrytest runs a Set on the real engine in memory, with a clock to advance.
+package handler

@@ -1,0 +1,22 @@
+package handler
+
+import "github.com/belfry-dev/belfry/core"
+
+// Handler works on jobs whose payload is not decoded; Func is a function that does.
+type (
+	Handler = core.Handler
+	Func    = core.HandlerFunc
+)
+
+// Middleware puts code around a handler: what it returns is called in place of next, and calls next where it
+// wants to. It sees every job, its result and its error, payloads that do not decode and their permanent error
+// included. A panic passes through it to the worker, which records it.
+type Middleware func(next Handler) Handler
+
+// wrap puts the first of middleware outermost.
+func wrap(h Handler, middleware []Middleware) Handler {
+	for i := len(middleware) - 1; i >= 0; i-- {
+		h = middleware[i](h)
+	}
+	return h
+}
