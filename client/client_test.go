@@ -157,6 +157,13 @@ func TestBatchListDeadLetters(t *testing.T) {
 	if _, err := c.Redrive(ctx, client.DeadFilter{}, 0); !errors.Is(err, client.ErrInvalid) {
 		t.Errorf("redrive without a filter: %v", err)
 	}
+	var fields client.FieldErrors
+	if _, err := c.Redrive(ctx, client.DeadFilter{Tenant: &tenant, IDs: []string{}}, 0); !errors.As(err, &fields) {
+		t.Errorf("redrive of no ids: %v", err)
+	}
+	if _, err := c.Discard(ctx, client.DeadFilter{Tenant: &tenant, IDs: []string{}}, 0); !errors.As(err, &fields) {
+		t.Errorf("discard of no ids: %v", err)
+	}
 	if r, err := c.Redrive(ctx, client.DeadFilter{IDs: ids[:2], Tenant: &tenant}, 5); err != nil || r.Redriven != 2 || len(r.Conflicts) != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}

@@ -15,7 +15,7 @@ import (
 type DeadFilter struct {
 	Type         string
 	Tenant       *string   // a pointer to "" means those without a tenant
-	IDs          []string  // Redrive and Discard, at most 1,000
+	IDs          []string  // Redrive and Discard, 1 to 1,000; empty and not nil is refused, for it would mean all
 	FailedBefore time.Time // Discard
 	All          bool
 }
@@ -79,6 +79,9 @@ func (c *Client) Redrive(ctx context.Context, f DeadFilter, limit int) (Redriven
 // Discard deletes up to limit dead letters that match and says how many; zero means the server's default, 10,000 is
 // the most. They are gone for good. It is not tried again after a lost answer.
 func (c *Client) Discard(ctx context.Context, f DeadFilter, limit int) (int, error) {
+	if f.IDs != nil && len(f.IDs) == 0 {
+		return 0, FieldErrors{{Field: "id", Rule: "must stand 1 to 1000 times"}}
+	}
 	q := f.query()
 	if limit != 0 {
 		q.Set("limit", strconv.Itoa(limit))

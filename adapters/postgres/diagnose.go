@@ -1,0 +1,162 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// SchemaStep is one migration, of this program or of the database.
+type SchemaStep struct {
+	Version   int
+	Name      string
+	AppliedAt time.Time // zero means that the database does not have it
+	Unknown   bool      // the database has it, this program does not know it
+}
+
+// Schema compares the migrations of this program and of a database, in order. It changes nothing.
+func Schema(ctx context.Context, dsn string) ([]SchemaStep, error) {
+	known, err := migrations()
+	if err != nil {
+		return nil, fmt.Errorf("postgres: schema: %w", err)
+	}
+	steps := make([]SchemaStep, len(known))
+	for i, m := range known {
+		steps[i] = SchemaStep{Version: m.version, Name: m.name}
+	}
+	err = inspect(ctx, dsn, func(conn *pgx.Conn) error {
+		var there bool
+		if err := conn.QueryRow(ctx, "SELECT to_regclass('belfry.schema_versions') IS NOT NULL").Scan(&there); err != nil || !there {
+			return err
+		}
+		rows, err := conn.Query(ctx, "SELECT version, name, applied_at FROM belfry.schema_versions ORDER BY version")
+		if err != nil {
+			return err
+		}
+		var s SchemaStep
+		_, err = pgx.ForEachRow(rows, []any{&s.Version, &s.Name, &s.AppliedAt}, func() error {
+			if at := s.Version - 1; at >= 0 && at < len(known) {
+				steps[at].AppliedAt = s.AppliedAt
+			} else {
+				steps = append(steps, SchemaStep{s.Version, s.Name, s.AppliedAt, true})
+			}
+			return nil
+		})
+		return err
+	})
+	return steps, inspected("schema", err)
+}
+
+// Diagnosis is what a database looks like to someone who wonders what is wrong.
+type Diagnosis struct {
+	Version   string // of the server
+	number    int
+	isolation string
+	encoding  string
+	readOnly  bool
+	Now       time.Time
+
+	OldestSnapshot      time.Duration // zero means none, or none that may be seen
+	SnapshotPID         int
+	SnapshotApplication string
+	SnapshotState       string
+
+	Schedulers  int // buckets that are held; of 64
+	HistoryDays int // ahead for which history partitions are ready, up to 30
+	Unhandled   []UnhandledType
+}
+
+// UnhandledType is a type without a worker and its due jobs, counted up to core.CountCap.
+type UnhandledType struct {
+	Type string
+	Due  int
+}
+
+// Fault is a fault of the server and what to do about it.
+type Fault struct{ Text, Advice string }
+
+// unhandledTypes is how many of them Diagnose names.
+const unhandledTypes = 20
+
+// Diagnose looks at a database. What depends on the schema stays zero where that is missing. It changes nothing and
+// bounds each of its statements to 10 s.
+func Diagnose(ctx context.Context, dsn string) (Diagnosis, error) {
+	var d Diagnosis
+	sql, err := loadStatements()
+	if err != nil {
+		return d, fmt.Errorf("postgres: diagnose: %w", err)
+	}
+	err = inspect(ctx, dsn, func(conn *pgx.Conn) error {
+		if _, err := conn.Exec(ctx, "SET statement_timeout = '10s'"); err != nil {
+			return err
+		}
+		var seconds float64
+		if err := conn.QueryRow(ctx, sql["diagnose_server"]).Scan(&d.Version, &d.number, &d.isolation, &d.encoding, &d.readOnly, &d.Now,
+			&seconds, &d.SnapshotPID, &d.SnapshotApplication, &d.SnapshotState); err != nil {
+			return err
+		}
+		d.OldestSnapshot = time.Duration(max(seconds, 0) * float64(time.Second))
+		err := conn.QueryRow(ctx, sql["diagnose_schema"]).Scan(&d.Schedulers, &d.HistoryDays)
+		if hasCode(err, codeUndefinedTable) || hasCode(err, codeInvalidSchema) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		rows, err := conn.Query(ctx, sql["diagnose_types"], core.CountCap, unhandledTypes)
+		if err != nil {
+			return err
+		}
+		d.Unhandled, err = pgx.CollectRows(rows, pgx.RowToStructByPos[UnhandledType])
+		return err
+	})
+	return d, inspected("diagnose", err)
+}
+
+// Faults are the reasons why a store would not open on this server, or would refuse jobs.
+func (d Diagnosis) Faults() []Fault {
+	var faults []Fault
+	if d.number < oldestServer*10_000 {
+		faults = append(faults, Fault{"the server is PostgreSQL " + d.Version, fmt.Sprintf("update it to %d or newer", oldestServer)})
+	}
+	if d.isolation != "read committed" {
+		faults = append(faults, Fault{fmt.Sprintf("default_transaction_isolation is %q", d.isolation), "ALTER DATABASE … SET default_transaction_isolation = 'read committed'"})
+	}
+	if d.encoding != "UTF8" {
+		faults = append(faults, Fault{"the database's encoding is " + d.encoding, "make a database with ENCODING 'UTF8'"})
+	}
+	if d.readOnly {
+		faults = append(faults, Fault{"the server takes no writes", "it is a standby, or default_transaction_read_only is on: point Belfry at the primary"})
+	}
+	return faults
+}
+
+// inspect looks at a database over a connection of its own, with no prepared statements, which poolers do not like.
+func inspect(ctx context.Context, dsn string, look func(*pgx.Conn) error) error {
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return errAddress
+	}
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = 5 * time.Second
+	}
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return err
+	}
+	return errors.Join(look(conn), conn.Close(context.WithoutCancel(ctx)))
+}
+
+// inspected is wrap for inspect, whose address may not be one.
+func inspected(act string, err error) error {
+	if errors.Is(err, errAddress) {
+		return fmt.Errorf("postgres: %s: %w", act, err)
+	}
+	return wrap(act, err)
+}

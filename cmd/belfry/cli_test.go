@@ -1,0 +1,259 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belfry-dev/belfry/internal/nodetest"
+)
+
+// rig runs command lines against one server.
+type rig struct {
+	t     *testing.T
+	env   map[string]string
+	in    string
+	asks  bool
+	bars  bool
+	width int
+	trip  http.RoundTripper
+	ctx   context.Context
+	out   string
+	errs  string
+	now   func() time.Time
+}
+
+func newRig(t *testing.T, address string) *rig {
+	t.Helper()
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &rig{t: t, env: map[string]string{"BELFRY_URL": address}, trip: transport, ctx: t.Context(), now: time.Now}
+}
+
+// run runs one command line and returns its exit code.
+func (r *rig) run(args ...string) int {
+	r.t.Helper()
+	var out, errs bytes.Buffer
+	a := &app{
+		in: strings.NewReader(r.in), out: &out, errs: &errs, env: func(name string) string { return r.env[name] }, now: r.now,
+		width: func() int { return r.width }, asks: r.asks, bars: r.bars, transport: r.trip,
+	}
+	code := run(r.ctx, a, args)
+	r.out, r.errs = out.String(), errs.String()
+	return code
+}
+
+// ok runs a command line that must succeed and returns what it printed.
+func (r *rig) ok(args ...string) string {
+	r.t.Helper()
+	if code := r.run(args...); code != exitOK {
+		r.t.Fatalf("belfry %s ended with %d\n%s%s", strings.Join(args, " "), code, r.out, r.errs)
+	}
+	return r.out
+}
+
+// submit submits a job and returns its id.
+func (r *rig) submit(args ...string) string {
+	r.t.Helper()
+	out := r.ok(append([]string{"jobs", "submit"}, args...)...)
+	id := regexp.MustCompile(`^job (\d+) `).FindStringSubmatch(out)
+	if id == nil {
+		r.t.Fatalf("submit says %q", out)
+	}
+	return id[1]
+}
+
+func TestExitCodes(t *testing.T) {
+	r := newRig(t, nodetest.Start(t, "all"))
+	done := r.submit("echo")
+	r.ok("jobs", "wait", done)
+	failed := r.submit("fail", "--payload", `{"permanent":true}`)
+	later := r.submit("later", "--delay", "1h", "--dedupe-key", "k")
+	deny := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	t.Cleanup(deny.Close)
+	for _, c := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"version", exitOK, ""},
+		{"--version", exitOK, ""},
+		{"--help", exitOK, ""},
+		{"completion bash", exitOK, ""},
+		{"", exitUsage, "wants a command: "},
+		{"jobs", exitUsage, "wants a command: cancel, get, list"},
+		{"job", exitUsage, `has no command "job"`},
+		{"jobs gte 1", exitUsage, `has no command "gte"`},
+		{"jobs get", exitUsage, "the ids of jobs"},
+		{"jobs get --jsno 1", exitUsage, "unknown flag"},
+		{"jobs get 987654", exitNotFound, "there is no job with this id"},
+		{"jobs get abc", exitUsage, "must be a job's id"},
+		{"jobs list --limit x", exitUsage, "--limit"},
+		{"jobs list --limit -1", exitUsage, "--limit"},
+		{"jobs list --status lost", exitUsage, "must be scheduled, queued"},
+		{"jobs list --run-after tomorrow", exitUsage, "--run-after must be a time"},
+		{"jobs submit", exitUsage, "wants a type"},
+		{"jobs submit a!b", exitUsage, "type: must be"},
+		{"jobs submit a --payload {", exitUsage, "--payload must be JSON"},
+		{"jobs submit a --payload @/nowhere/at/all", exitUsage, "--payload"},
+		{"jobs submit a --batch 5", exitUsage, "go with --file"},
+		{"jobs submit a --backoff 1s;2s", exitUsage, "--backoff"},
+		{"jobs submit --file x --priority bulk", exitUsage, "--priority does not go with --file"},
+		{"jobs submit a --file x", exitUsage, "does not go with --file"},
+		{"jobs submit --file /nowhere/at/all", exitUsage, "--file"},
+		{"jobs cancel --yes " + done, exitConflict, "the job is done"},
+		{"jobs retry " + later, exitConflict, "the job is scheduled"},
+		{"jobs reschedule " + later, exitUsage, "one of --run-at and --delay"},
+		{"jobs reschedule " + done + " --delay 1h", exitConflict, "the job is done"},
+		{"jobs wait " + failed, exitNotDone, ""},
+		{"jobs wait " + later + " --for 30ms", exitTimeOver, "the time to wait is over"},
+		{"dead-letters redrive --yes", exitUsage, "wants ids, a filter, or --all"},
+		{"dead-letters discard --failed-before x", exitUsage, "--failed-before"},
+		{"migrate up", exitUsage, "--database-url"},
+		{"migrate status --database-url nonsense", exitFailed, "the database address is not valid"},
+		{"stats --url http://127.0.0.1:1", exitUnreachable, "connection refused"},
+		{"stats --url ftp://h", exitUsage, "--url or --token"},
+		{"stats --url " + deny.URL, exitAccess, "unauthorized"},
+		{"doctor --url http://127.0.0.1:1", exitFailed, ""},
+		{"top --every 1ms", exitUsage, "--every"},
+	} {
+		code := r.run(strings.Fields(c.args)...)
+		if code != c.code || !strings.Contains(r.errs, c.says) {
+			t.Errorf("belfry %s: %d, want %d saying %q\n%s%s", c.args, code, c.code, c.says, r.out, r.errs)
+		}
+		if code != exitOK && c.says != "" && !strings.HasPrefix(r.errs, "belfry: ") {
+			t.Errorf("belfry %s says %q", c.args, r.errs)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r.ctx = ctx
+	if code := r.run("jobs", "wait", later); code != exitInterrupted {
+		t.Errorf("interrupted: %d", code)
+	}
+}
+
+func TestQuestionsBeforeWhatCannotBeUndone(t *testing.T) {
+	r := newRig(t, nodetest.Start(t, "all"))
+	tenant := "a/b %20 \"🎉\""
+	for range 3 {
+		id := r.submit("fail", "--payload", `{"permanent":true}`, "--tenant", tenant)
+		r.run("jobs", "wait", id)
+	}
+	count := func() int {
+		return strings.Count(r.ok("dead-letters", "list", "--json", "--tenant", tenant), "\n")
+	}
+	step := func(code, left int, says string, args ...string) {
+		t.Helper()
+		got := r.run(args...)
+		said := r.out + r.errs
+		if n := count(); got != code || n != left || !strings.Contains(said, says) {
+			t.Errorf("belfry %q: %d with %d left, want %d with %d saying %q\n%s", args, got, n, code, left, says, said)
+		}
+	}
+	step(exitUsage, 3, "3 dead letters would be deleted for good; --yes does it", "dead-letters", "discard", "--tenant", tenant)
+	step(exitOK, 3, "3 dead letters would be deleted for good\n", "dead-letters", "discard", "--tenant", tenant, "--dry-run")
+	step(exitOK, 3, `{"would_discard":2}`, "dead-letters", "discard", "--all", "--limit", "2", "--dry-run", "--json")
+	step(exitOK, 3, "0 dead letters", "dead-letters", "discard", "--type", "other", "--dry-run")
+	step(exitOK, 3, "0 dead letters", "dead-letters", "discard", "--tenant", tenant, "--failed-before", "2020-01-01T00:00:00Z", "--dry-run")
+	r.asks, r.in = true, "n\n"
+	step(exitFailed, 3, "Go on? [y/N] belfry: nothing was done", "dead-letters", "discard", "--tenant", tenant)
+	r.in = ""
+	step(exitFailed, 3, "nothing was done", "dead-letters", "discard", "--tenant", tenant)
+	r.in = "y\n"
+	step(exitOK, 2, "1 deleted", "dead-letters", "discard", "--tenant", tenant, "--limit", "1")
+	r.asks = false
+	step(exitOK, 1, "1 deleted", "dead-letters", "discard", "--tenant", tenant, "--limit", "1", "--yes")
+	step(exitOK, 1, "0 jobs scheduled again", "dead-letters", "redrive", "--type", "other", "--yes")
+	step(exitOK, 1, "1 dead letter would be retried", "dead-letters", "redrive", "--all", "--dry-run")
+	r.ok("dead-letters", "redrive", "--all", "--yes", "--rate", "5", "--json")
+	if r.out != `{"redriven":1,"conflicts":[]}`+"\n" {
+		t.Errorf("redrive says %q", r.out)
+	}
+
+	id := r.submit("later", "--delay", "1h")
+	if code := r.run("jobs", "cancel", id); code != exitUsage || !strings.Contains(r.errs, "1 job would be cancelled; --yes does it") {
+		t.Errorf("cancel: %d %s", code, r.errs)
+	}
+	if out := r.ok("jobs", "get", id); !strings.Contains(out, "scheduled") {
+		t.Errorf("it is\n%s", out)
+	}
+	if out := r.ok("jobs", "cancel", id, "--yes"); out != "job "+id+" is cancelled\n" {
+		t.Errorf("cancel says %q", out)
+	}
+}
+
+func TestRedriveReportsWhatItLeaves(t *testing.T) {
+	r := newRig(t, nodetest.Start(t, "all"))
+	id := r.submit("fail", "--payload", `{"permanent":true}`, "--dedupe-key", "k")
+	r.run("jobs", "wait", id)
+	holder := r.submit("later", "--delay", "1h", "--dedupe-key", "k")
+	if out := r.ok("dead-letters", "redrive", "--all", "--yes"); !strings.Contains(out, "0 jobs scheduled again, 1 left\n  job "+id+": another live job holds the dedupe key "+holder) {
+		t.Errorf("redrive says %q", out)
+	}
+}
+
+// A token must not come out anywhere, whatever fails.
+func TestTokenIsNeverPrinted(t *testing.T) {
+	const token = "s3cr3t-t0ken"
+	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+token {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	t.Cleanup(echo.Close)
+	r := newRig(t, echo.URL)
+	r.env["BELFRY_TOKEN"] = token
+	for _, args := range []string{"stats", "stats --json", "doctor", "--help", "jobs submit --help", "stats --url http://127.0.0.1:1", "stats --nonsense", "stats --url http://user:" + token + "@h", "jobs get 1 --token " + token} {
+		code := r.run(strings.Fields(args)...)
+		if strings.Contains(r.out+r.errs, token) {
+			t.Errorf("belfry %s prints the token:\n%s%s", args, r.out, r.errs)
+		}
+		if args == "stats" && code != exitAccess {
+			t.Errorf("stats ended with %d: the token did not arrive", code)
+		}
+	}
+	if code := r.run("stats", "--token", token+"\n"); code != exitUsage || strings.Contains(r.out+r.errs, token) {
+		t.Errorf("a bad token: %d %s", code, r.errs)
+	}
+}
+
+func TestPayloadsFromFlagFileAndInput(t *testing.T) {
+	r := newRig(t, nodetest.Start(t, "api"))
+	const payload = `{ "a": 1e5, "é": "<&>" }`
+	name := filepath.Join(t.TempDir(), "pay load.json")
+	if err := os.WriteFile(name, []byte(payload), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.in = payload
+	for _, from := range []string{payload, "@" + name, "-"} {
+		id := r.submit("later", "--payload", from, "--delay", "1h")
+		if out := r.ok("jobs", "get", id); !strings.Contains(out, "payload       "+payload+"\n") {
+			t.Errorf("from %q\n%s", from, out)
+		}
+	}
+}
+
+func TestTopRepeats(t *testing.T) {
+	r := newRig(t, nodetest.Start(t, "api"))
+	if out := r.ok("top", "--times", "2", "--every", "100ms"); strings.Count(out, "PRIORITY") != 2 || strings.Contains(out, "\x1b") {
+		t.Errorf("%q", out)
+	}
+	r.width = 100
+	if out := r.ok("top", "--times", "2", "--every", "100ms"); strings.Count(out, "\x1b[H\x1b[2J") != 2 {
+		t.Errorf("%q", out)
+	}
+}
+
+func discard(r io.Reader) { _, _ = io.Copy(io.Discard, r) }

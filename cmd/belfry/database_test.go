@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/belfry-dev/belfry/adapters/postgres"
+	"github.com/belfry-dev/belfry/internal/nodetest"
+	"github.com/belfry-dev/belfry/internal/testenv"
+)
+
+func exec(t *testing.T, address, sql string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = conn.Exec(t.Context(), sql)
+	if err != nil {
+		t.Error(err)
+	}
+	if err := conn.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMigrateUpAndStatus(t *testing.T) {
+	database := testenv.Postgres(t)
+	r := newRig(t, "http://127.0.0.1:1")
+	r.env["BELFRY_DATABASE_URL"] = database
+	if code := r.run("migrate", "status"); code != exitFailed || !strings.Contains(r.out, "missing") {
+		t.Errorf("before: %d\n%s%s", code, r.out, r.errs)
+	}
+	if out := r.ok("migrate", "up"); !strings.HasPrefix(out, "applied 0001_jobs\n") {
+		t.Errorf("up says %q", out)
+	}
+	if out := r.ok("migrate", "up"); out != "the schema is up to date\n" {
+		t.Errorf("again says %q", out)
+	}
+	if out := r.ok("migrate", "status"); strings.Contains(out, "missing") || !strings.Contains(out, "0001_jobs") {
+		t.Errorf("after\n%s", out)
+	}
+	if out := r.ok("migrate", "up", "--json"); out != `{"applied":[]}`+"\n" {
+		t.Errorf("up --json says %q", out)
+	}
+	exec(t, database, "INSERT INTO belfry.schema_versions (version, name) VALUES (9999, E'future\\x1b[2J')")
+	if code := r.run("migrate", "status"); code != exitFailed || !strings.Contains(r.out, `9999     future\x1b[2J`) || !strings.Contains(r.out, "not known to this program") {
+		t.Errorf("newer: %d\n%s", code, r.out)
+	}
+	if code := r.run("migrate", "up"); code != exitFailed || !strings.Contains(r.errs, "update this program") {
+		t.Errorf("newer: %d\n%s", code, r.errs)
+	}
+	if code := r.run("migrate", "status", "--database-url", "postgres://u:s3cr3t@127.0.0.1:1/x"); code != exitUnreachable || strings.Contains(r.errs, "s3cr3t") {
+		t.Errorf("no server: %d\n%s", code, r.errs)
+	}
+}
+
+func TestDoctor(t *testing.T) {
+	database := testenv.Postgres(t)
+	r := newRig(t, "http://127.0.0.1:1")
+	r.env["BELFRY_DATABASE_URL"] = database
+	says := func(code int, lines ...string) {
+		t.Helper()
+		if got := r.run("doctor"); got != code {
+			t.Errorf("doctor ends with %d, want %d", got, code)
+		}
+		for _, line := range lines {
+			if !strings.Contains(r.out, line) {
+				t.Errorf("doctor does not say %q:\n%s%s", line, r.out, r.errs)
+			}
+		}
+	}
+	says(exitFailed, "broken    api           GET /readyz: dial", "→ start the API", "ok        database      PostgreSQL ", "broken    schema        1 of 1 migrations are missing", "→ belfry migrate up")
+	r.ok("migrate", "up")
+	store, err := postgres.Open(t.Context(), database, postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.env["BELFRY_URL"] = nodetest.StartOn(t, "all", store)
+	waitUntil(t, database, "SELECT count(*) = 64 FROM belfry.scheduler_leases WHERE holder <> ''")
+	says(exitOK, "ok        api ", "ok        clock", "ok        scheduler     64 of 64", "ok        partitions    history is ready for 8 days", "ok        snapshot")
+	if strings.Contains(r.out, "→") {
+		t.Errorf("advice where nothing is wrong:\n%s", r.out)
+	}
+	exec(t, database, `
+INSERT INTO belfry.jobs (id, run_at, type) SELECT nextval('belfry.job_ids'), now() - interval '10 min', 'no/handler' FROM generate_series(1, 3);
+DO $$ BEGIN EXECUTE 'DROP TABLE belfry.job_history_' || to_char((now() AT TIME ZONE 'UTC')::date + 2, 'YYYYMMDD'); END $$;
+ALTER DATABASE `+name(t, database)+` SET default_transaction_isolation = 'serializable'`)
+	waitUntil(t, database, "SELECT pg_sleep(1.1) IS NOT NULL") // numbers of the API are up to a second old
+	says(exitFailed, "warning   unhandled     3 jobs due", "warning   late          due jobs wait: default 10m", "warning   types         no worker handles no/handler (3)",
+		"warning   partitions    history is ready for 1 days", `broken    database      default_transaction_isolation is "serializable"`)
+	if code := r.run("doctor", "--json"); code != exitFailed || !strings.Contains(r.out, `{"check":"unhandled","state":"warning","text":"3 jobs due, of types that no worker handles","advice":"`) {
+		t.Errorf("%d %s", code, r.out)
+	}
+}
+
+func name(t *testing.T, address string) string {
+	t.Helper()
+	config, err := pgx.ParseConfig(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pgx.Identifier{config.Database}.Sanitize()
+}
+
+// waitUntil asks until the answer is true, or the test's time is over.
+func waitUntil(t *testing.T, address, question string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	for range 1000 {
+		var yes bool
+		if err := conn.QueryRow(t.Context(), question).Scan(&yes); err != nil {
+			t.Fatal(err)
+		}
+		if yes {
+			return
+		}
+		if _, err := conn.Exec(t.Context(), "SELECT pg_sleep(0.02)"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Fatalf("never true: %s", question)
+}

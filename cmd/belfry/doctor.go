@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+// finding is what one check came to. Advice says what to do about it.
+type finding struct {
+	Check  string `json:"check"`
+	State  string `json:"state"` // ok, warning, broken or left out
+	Text   string `json:"text"`
+	Advice string `json:"advice,omitempty"`
+}
+
+const (
+	stateOK      = "ok"
+	stateWarning = "warning"
+	stateBroken  = "broken"
+	stateLeftOut = "left out"
+)
+
+// findings collects what checks came to.
+type findings []finding
+
+func (f *findings) ok(check, format string, args ...any) {
+	*f = append(*f, finding{Check: check, State: stateOK, Text: fmt.Sprintf(format, args...)})
+}
+
+func (f *findings) warn(check, text, advice string) {
+	*f = append(*f, finding{check, stateWarning, text, advice})
+}
+
+func (f *findings) broken(check, text, advice string) {
+	*f = append(*f, finding{check, stateBroken, text, advice})
+}
+
+func (a *app) doctorCommand() *cobra.Command {
+	c := &cobra.Command{Use: "doctor", Short: "Look for what is wrong, and say what to do about it", Args: counted(0, 0, "no arguments"),
+		Long: `Look for what is wrong, and say what to do about it: the API, clocks, waiting and stuck work, types without a worker and,
+with --database-url, the database: its version, schema and settings, old snapshots, schedulers, history partitions.
+
+It changes nothing. The exit code is 1 where something is wrong.`}
+	c.RunE = func(c *cobra.Command, _ []string) error { return a.doctor(c.Context()) }
+	a.databaseFlag(c, false)
+	return c
+}
+
+func (a *app) doctor(ctx context.Context) error {
+	var f findings
+	if err := a.checkAPI(ctx, &f); err != nil {
+		return err
+	}
+	if a.database != "" {
+		a.checkDatabase(ctx, &f)
+	} else {
+		f = append(f, finding{"database", stateLeftOut, "no --database-url and no BELFRY_DATABASE_URL", ""})
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	wrong := 0
+	for _, found := range f {
+		if found.State == stateWarning || found.State == stateBroken {
+			wrong++
+		}
+		if a.json {
+			if err := a.printValue(found); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Fprintf(a.out, "%-9s %-13s %s\n", found.State, found.Check, clean(found.Text))
+		if found.Advice != "" {
+			fmt.Fprintf(a.out, "%-23s → %s\n", "", clean(found.Advice))
+		}
+	}
+	if wrong > 0 {
+		return &quietError{exitFailed}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/belfry-dev/belfry/client"
+)
+
+const (
+	skewAllowed = 5 * time.Second
+	dueAllowed  = time.Minute
+	oldSnapshot = 5 * time.Minute
+)
+
+// checkAPI asks the API. An error is one of the command line.
+func (a *app) checkAPI(ctx context.Context, f *findings) error {
+	api, err := a.client()
+	if err != nil {
+		return err
+	}
+	if err := api.Ready(ctx); err != nil {
+		f.broken("api", err.Error(), adviceFor(err))
+		return nil
+	}
+	f.ok("api", "%s can accept jobs", a.address)
+	asked := a.now()
+	s, err := api.Stats(ctx)
+	if err != nil {
+		f.broken("statistics", err.Error(), adviceFor(err))
+		return nil
+	}
+	a.checkClock(f, "clock", s.Now, asked.Add(-time.Second)) // the answer is up to a second old
+	checkWork(f, s)
+	return nil
+}
+
+func adviceFor(err error) string {
+	switch {
+	case errors.Is(err, client.ErrAccess):
+		return "give a token that may read, as --token or BELFRY_TOKEN"
+	case errors.As(err, new(*client.Problem)):
+		return "the API runs but its store does not serve it: look at the API's log, and run doctor with --database-url"
+	}
+	return "start the API, or say where it is: --url or BELFRY_URL"
+}
+
+// checkClock holds a reading of the store's clock against this machine's, between asked and now.
+func (a *app) checkClock(f *findings, check string, store, asked time.Time) {
+	skew := time.Duration(0)
+	switch answered := a.now(); {
+	case store.After(answered):
+		skew = store.Sub(answered)
+	case store.Before(asked):
+		skew = store.Sub(asked)
+	}
+	if skew.Abs() <= skewAllowed {
+		f.ok(check, "the store's and this machine's agree within %s", skewAllowed)
+		return
+	}
+	f.warn(check, fmt.Sprintf("the store's is %s %s this machine's", skew.Abs().Round(time.Second), map[bool]string{true: "ahead of", false: "behind"}[skew > 0]),
+		"Belfry goes by the store's clock. Set both by NTP, and prefer delay to run_at where clocks cannot be trusted")
+}
+
+// checkWork looks at what waits and what hangs.
+func checkWork(f *findings, s *client.Stats) {
+	if s.Stuck > 0 {
+		f.broken("stuck", fmt.Sprintf("%s run under a lease that has passed", jobs(s.Stuck)),
+			"a tick takes them back within seconds: if the number stays, no tick runs, so start one and look at its log")
+	} else {
+		f.ok("stuck", "no running job is without a lease")
+	}
+	var late []string
+	for _, q := range s.Queues {
+		if d, err := time.ParseDuration(q.OldestDue); err == nil && d > dueAllowed {
+			late = append(late, fmt.Sprintf("%s %s", q.Priority, d.Round(time.Second)))
+		}
+	}
+	if len(late) > 0 {
+		f.warn("late", "due jobs wait: "+strings.Join(late, ", "), "start workers, or more of them; with unhandled types below, start those that handle them")
+	} else {
+		f.ok("late", "no job has been due for more than %s", dueAllowed)
+	}
+	if s.Unhandled > 0 {
+		f.warn("unhandled", fmt.Sprintf("%s due, of types that no worker handles", jobs(s.Unhandled)), "start a worker with a handler for each type, or cancel the jobs; --database-url names the types")
+	} else {
+		f.ok("unhandled", "every due job's type has a worker")
+	}
+	if s.DeadLetters > 0 {
+		f.warn("dead letters", count(s.DeadLetters, s.Capped)+" wait to be looked at", "belfry dead-letters list shows why they failed; redrive or discard them")
+	} else {
+		f.ok("dead letters", "none")
+	}
+	if d, err := time.ParseDuration(s.OldestSnapshot); err == nil && d > oldSnapshot {
+		f.warn("snapshot", "the oldest open one in the database is "+d.Round(time.Second).String()+" old",
+			"it keeps dead rows from being cleared, and slows everything down: end that transaction; --database-url names it")
+	}
+	if s.HistoryOverflow > 0 {
+		f.warn("history", fmt.Sprintf("%s finished on days without a partition", jobs(s.HistoryOverflow)), "a running tick makes partitions ahead and moves these: look at its log")
+	}
+}

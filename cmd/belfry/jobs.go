@@ -1,0 +1,301 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-dev/belfry/client"
+)
+
+func (a *app) getCommand() *cobra.Command {
+	return &cobra.Command{Use: "get ID...", Short: "Look at jobs", Args: counted(1, -1, "the ids of jobs"), RunE: func(c *cobra.Command, ids []string) error {
+		api, err := a.client()
+		if err != nil {
+			return err
+		}
+		for i, id := range ids {
+			job, err := api.Get(c.Context(), id)
+			if err != nil {
+				return err
+			}
+			if i > 0 && !a.json {
+				fmt.Fprintln(a.out)
+			}
+			a.printJob(job)
+		}
+		return nil
+	}}
+}
+
+func (a *app) listCommand() *cobra.Command {
+	var f client.Filter
+	var statuses []string
+	var priority, tenant, after, before string
+	var limit int
+	c := &cobra.Command{Use: "list", Short: "List jobs, newest first", Args: counted(0, 0, "no arguments: filters are flags")}
+	flags := c.Flags()
+	flags.StringSliceVar(&statuses, "status", nil, "scheduled, queued, running, done, failed or cancelled; may stand more than once")
+	flags.StringVar(&f.Type, "type", "", "of this type")
+	flags.StringVar(&tenant, "tenant", "", `of this tenant; "" means those without one`)
+	flags.StringVar(&priority, "priority", "", "critical, default or bulk")
+	flags.StringVar(&f.Tag, "tag", "", "with this tag")
+	flags.StringVar(&after, "run-after", "", "due at this time or later (RFC 3339)")
+	flags.StringVar(&before, "run-before", "", "due before this time (RFC 3339)")
+	flags.IntVar(&limit, "limit", 50, "at most this many; 0 means all")
+	words(c, "status", "scheduled", "queued", "running", "done", "failed", "cancelled")
+	words(c, "priority", "critical", "default", "bulk")
+	c.RunE = func(c *cobra.Command, _ []string) (err error) {
+		for _, s := range statuses {
+			f.Statuses = append(f.Statuses, client.Status(s))
+		}
+		if flags.Changed("tenant") {
+			f.Tenant = &tenant
+		}
+		f.Priority = client.Priority(priority)
+		if f.RunAfter, err = instant("--run-after", after); err == nil {
+			f.RunBefore, err = instant("--run-before", before)
+		}
+		if err == nil && limit < 0 {
+			err = usage("--limit must not be negative")
+		}
+		if err != nil {
+			return err
+		}
+		f.PageSize = 1000
+		if limit > 0 {
+			f.PageSize = min(limit, 1000)
+		}
+		api, err := a.client()
+		if err != nil {
+			return err
+		}
+		return a.printJobs(api.List(c.Context(), f), limit)
+	}
+	return c
+}
+
+// tableRows is how many rows are held to find the width of columns; longer lists are several tables.
+const tableRows = 1000
+
+// printJobs writes up to limit jobs of a list (0: all) as a table, or one document a line.
+func (a *app) printJobs(list func(func(*client.Job, error) bool), limit int) error {
+	var rows [][]string
+	n := 0
+	for job, err := range list {
+		if err != nil {
+			return err
+		}
+		if n++; a.json {
+			a.printDocument(job.Document())
+		} else if rows = append(rows, jobRow(job)); len(rows) == tableRows {
+			writeTable(a.out, a.width(), jobColumns, rows)
+			rows = rows[:0]
+		}
+		if n == limit {
+			break
+		}
+	}
+	if len(rows) > 0 {
+		writeTable(a.out, a.width(), jobColumns, rows)
+	}
+	if n == 0 && !a.json {
+		fmt.Fprintln(a.out, "no jobs")
+	}
+	return nil
+}
+
+func (a *app) cancelCommand() *cobra.Command {
+	var yes, dry bool
+	c := &cobra.Command{Use: "cancel ID...", Short: "Cancel jobs", Args: counted(1, -1, "the ids of jobs"),
+		Long: "Cancel jobs. One that waits is cancelled and never starts; one that runs is told to stop by its worker's next heartbeat."}
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	c.Flags().BoolVar(&dry, "dry-run", false, "only say what would be cancelled")
+	c.RunE = func(c *cobra.Command, ids []string) error {
+		api, err := a.client()
+		if err != nil {
+			return err
+		}
+		live := 0
+		if dry || !yes {
+			for _, id := range ids {
+				job, err := api.Get(c.Context(), id)
+				if err != nil {
+					return err
+				}
+				if !job.Status.Ended() {
+					live++
+				}
+			}
+			question := fmt.Sprintf("%s would be cancelled", jobs(live))
+			if dry {
+				return a.counted("would_cancel", live, question)
+			}
+			if live > 0 {
+				if err := a.sure(false, question); err != nil {
+					return err
+				}
+			}
+		}
+		return a.each(ids, func(id string) error {
+			job, err := api.Cancel(c.Context(), id)
+			if err != nil {
+				return err
+			}
+			what := "is cancelled"
+			if job.CancelWanted {
+				what = "runs; its worker is told to stop"
+			}
+			a.printChange(job, what)
+			return nil
+		})
+	}
+	return c
+}
+
+// counted says what a dry run found.
+func (a *app) counted(name string, n int, sentence string) error {
+	if a.json {
+		return a.printValue(map[string]int{name: n})
+	}
+	fmt.Fprintln(a.out, sentence)
+	return nil
+}
+
+func jobs(n int) string {
+	if n == 1 {
+		return "1 job"
+	}
+	return fmt.Sprintf("%d jobs", n)
+}
+
+// each does act for all ids, however many fail, and returns the first error; the others are reported as they come.
+func (a *app) each(ids []string, act func(id string) error) error {
+	var first error
+	for _, id := range ids {
+		err := act(id)
+		switch {
+		case err == nil:
+		case first == nil:
+			first = err
+		default:
+			a.report(context.Background(), err)
+		}
+	}
+	return first
+}
+
+func (a *app) retryCommand() *cobra.Command {
+	return &cobra.Command{Use: "retry ID...", Short: "Retry failed jobs now, their attempts counted from 0", Args: counted(1, -1, "the ids of failed jobs"),
+		RunE: func(c *cobra.Command, ids []string) error {
+			api, err := a.client()
+			if err != nil {
+				return err
+			}
+			return a.each(ids, func(id string) error {
+				job, err := api.Retry(c.Context(), id)
+				if err == nil {
+					a.printChange(job, "is scheduled again")
+				}
+				return err
+			})
+		}}
+}
+
+func (a *app) rescheduleCommand() *cobra.Command {
+	var at string
+	var delay time.Duration
+	c := &cobra.Command{Use: "reschedule ID", Short: "Give a waiting job another time", Args: counted(1, 1, "the id of a job")}
+	c.Flags().StringVar(&at, "run-at", "", "the time (RFC 3339)")
+	c.Flags().DurationVar(&delay, "delay", 0, "from now, such as 90s or 1h30m")
+	c.RunE = func(c *cobra.Command, ids []string) error {
+		if c.Flags().Changed("run-at") == c.Flags().Changed("delay") {
+			return usage("%s wants one of --run-at and --delay", c.CommandPath())
+		}
+		t, err := instant("--run-at", at)
+		if err != nil {
+			return err
+		}
+		api, err := a.client()
+		if err != nil {
+			return err
+		}
+		var job *client.Job
+		if t.IsZero() {
+			job, err = api.RescheduleIn(c.Context(), ids[0], delay)
+		} else {
+			job, err = api.Reschedule(c.Context(), ids[0], t)
+		}
+		if err == nil {
+			a.printChange(job, "runs at "+showTime(job.RunAt))
+		}
+		return err
+	}
+	return c
+}
+
+func (a *app) waitCommand() *cobra.Command {
+	var limit time.Duration
+	c := &cobra.Command{Use: "wait ID...", Short: "Wait until jobs have ended", Args: counted(1, -1, "the ids of jobs"),
+		Long: "Wait until jobs have ended. The exit code is 0 where all are done, 7 where one ended failed or cancelled, 8 where the time was over first."}
+	c.Flags().DurationVar(&limit, "for", 0, "at most this long; 0 means as long as it takes")
+	c.RunE = func(c *cobra.Command, ids []string) error {
+		if limit < 0 {
+			return usage("--for must not be negative")
+		}
+		api, err := a.client()
+		if err != nil {
+			return err
+		}
+		ctx := c.Context()
+		if limit > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeoutCause(ctx, limit, errTimeOver)
+			defer cancel()
+		}
+		return a.each(ids, func(id string) error { return a.wait(ctx, api, id) })
+	}
+	return c
+}
+
+// wait waits for one job and prints it.
+func (a *app) wait(ctx context.Context, api *client.Client, id string) error {
+	job, err := api.Wait(ctx, id)
+	if errors.Is(err, errTimeOver) {
+		last := "nothing is known of it"
+		if job != nil {
+			last = "it is " + string(job.Status)
+		}
+		return fmt.Errorf("job %s: %w; %s", id, errTimeOver, last)
+	}
+	if err != nil {
+		return err
+	}
+	a.printJob(job)
+	if job.Status != client.Done {
+		return &quietError{exitNotDone} // its status is printed
+	}
+	return nil
+}
+
+// instant reads a time flag; "" is the zero time.
+func instant(flag, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return t, usage("%s must be a time such as 2031-01-02T15:04:05Z", flag)
+	}
+	return t, nil
+}
+
+// words tells shells what a flag can be.
+func words(c *cobra.Command, flag string, list ...string) {
+	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag is one of ours
+	}
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-dev/belfry/adapters/postgres"
+)
+
+func (a *app) migrateUpCommand() *cobra.Command {
+	c := &cobra.Command{Use: "up", Short: "Bring the database's schema up to this program's version", Args: counted(0, 0, "no arguments"),
+		Long: "Bring the database's schema up to this program's version: all missing migrations in one transaction, or none. They only go forward, and may run while Belfry does."}
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		before, err := postgres.Schema(c.Context(), a.database)
+		if err != nil {
+			return err
+		}
+		if err := postgres.Migrate(c.Context(), a.database); err != nil {
+			return err
+		}
+		var applied []string
+		for _, step := range before {
+			if step.AppliedAt.IsZero() {
+				applied = append(applied, step.Name)
+			}
+		}
+		if a.json {
+			return a.printValue(map[string]any{"applied": append([]string{}, applied...)})
+		}
+		for _, name := range applied {
+			fmt.Fprintln(a.out, "applied", clean(name))
+		}
+		if len(applied) == 0 {
+			fmt.Fprintln(a.out, "the schema is up to date")
+		}
+		return nil
+	}
+	a.databaseFlag(c, true)
+	return c
+}
+
+func (a *app) migrateStatusCommand() *cobra.Command {
+	c := &cobra.Command{Use: "status", Short: "Which migrations the database has", Args: counted(0, 0, "no arguments"),
+		Long: "Which migrations the database has. The exit code is 1 where it is not at this program's version."}
+	c.RunE = func(c *cobra.Command, _ []string) error { return a.migrateStatus(c.Context()) }
+	a.databaseFlag(c, true)
+	return c
+}
+
+type migrationDoc struct {
+	Version   int    `json:"version"`
+	Name      string `json:"name"`
+	AppliedAt string `json:"applied_at,omitempty"`
+	Unknown   bool   `json:"unknown,omitempty"`
+}
+
+func (a *app) migrateStatus(ctx context.Context) error {
+	steps, err := postgres.Schema(ctx, a.database)
+	if err != nil {
+		return err
+	}
+	fits := true
+	var rows [][]string
+	for _, step := range steps {
+		state := showTime(step.AppliedAt)
+		doc := migrationDoc{Version: step.Version, Name: step.Name, Unknown: step.Unknown}
+		switch {
+		case step.Unknown:
+			state, fits = state+", not known to this program", false
+		case step.AppliedAt.IsZero():
+			state, fits = "missing", false
+		}
+		if !step.AppliedAt.IsZero() {
+			doc.AppliedAt = step.AppliedAt.UTC().Format(time.RFC3339Nano)
+		}
+		if a.json {
+			if err := a.printValue(doc); err != nil {
+				return err
+			}
+		}
+		rows = append(rows, []string{strconv.Itoa(step.Version), step.Name, state})
+	}
+	if !a.json {
+		writeTable(a.out, a.width(), columns("VERSION", "NAME…", "APPLIED AT"), rows)
+	}
+	if !fits {
+		return &quietError{exitFailed}
+	}
+	return nil
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/belfry-dev/belfry/client"
+)
+
+// app is the program and the world it runs in.
+type app struct {
+	in        io.Reader
+	out, errs io.Writer
+	env       func(string) string
+	now       func() time.Time
+	width     func() int // columns of the terminal on out; 0 where out is none
+	asks      bool       // in is a terminal: questions can be answered
+	bars      bool       // errs is a terminal: lines can be drawn over
+
+	address, token, database string
+	json                     bool
+	transport                http.RoundTripper // nil in production
+}
+
+// terminal is the world of a real process.
+func terminal() *app {
+	return &app{
+		in: os.Stdin, out: os.Stdout, errs: os.Stderr, env: os.Getenv, now: time.Now,
+		width: func() int {
+			if columns, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+				return columns
+			}
+			return 0
+		},
+		asks: term.IsTerminal(int(os.Stdin.Fd())), bars: term.IsTerminal(int(os.Stderr.Fd())),
+	}
+}
+
+// run runs one command line and returns its exit code.
+func run(ctx context.Context, a *app, args []string) int {
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.errs)
+	err := root.ExecuteContext(ctx)
+	if err != nil {
+		a.report(ctx, err)
+	}
+	return exitCode(ctx, err)
+}
+
+const defaultAddress = "http://127.0.0.1:8080"
+
+// root is the whole command tree.
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use: "belfry", Short: "Belfry's command line: jobs, dead letters, migrations, and what is wrong",
+		SilenceErrors: true, SilenceUsage: true, Version: version(),
+		PersistentPreRunE: func(*cobra.Command, []string) error { return a.settle() },
+	}
+	root.SetVersionTemplate("belfry {{.Version}}\n")
+	f := root.PersistentFlags()
+	f.StringVar(&a.address, "url", "", "address of the API (BELFRY_URL, else "+defaultAddress+")")
+	f.StringVar(&a.token, "token", "", "bearer token (better: BELFRY_TOKEN, which other users of the machine do not see)")
+	f.BoolVar(&a.json, "json", false, "print JSON, one document on a line")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%s", err) })
+	root.AddCommand(
+		group("jobs", "Submit, look at and change jobs", a.submitCommand(), a.getCommand(), a.listCommand(), a.cancelCommand(), a.retryCommand(), a.rescheduleCommand(), a.waitCommand()),
+		group("dead-letters", "Jobs that failed for good", a.deadListCommand(), a.redriveCommand(), a.discardCommand()),
+		group("migrate", "The database's schema", a.migrateUpCommand(), a.migrateStatusCommand()),
+		a.doctorCommand(), a.statsCommand(), a.topCommand(), a.versionCommand(),
+	)
+	root.Args, root.RunE = noCommand, noCommand
+	return root
+}
+
+// group is a command that only has others below it.
+func group(name, short string, commands ...*cobra.Command) *cobra.Command {
+	g := &cobra.Command{Use: name, Short: short, Args: noCommand, RunE: noCommand}
+	g.AddCommand(commands...)
+	return g
+}
+
+// noCommand is what a group says when it is called by itself or with a name it does not know.
+func noCommand(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage("%s has no command %q; %s --help lists those it has", c.CommandPath(), args[0], c.CommandPath())
+	}
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return usage("%s wants a command: %s", c.CommandPath(), strings.Join(names, ", "))
+}
+
+// settle takes from the environment what no flag says.
+func (a *app) settle() error {
+	if a.address == "" {
+		a.address = a.env("BELFRY_URL")
+	}
+	if a.address == "" {
+		a.address = defaultAddress
+	}
+	if a.token == "" {
+		a.token = a.env("BELFRY_TOKEN")
+	}
+	return nil
+}
+
+// client is the API at the other end.
+func (a *app) client() (*client.Client, error) {
+	o := client.Options{Token: a.token, UserAgent: "belfry-cli/" + version(), Retry: client.Retry{Tries: 4, MaxWait: 10 * time.Second}}
+	if a.transport != nil {
+		o.HTTPClient = &http.Client{Transport: a.transport}
+		o.Retry.MinWait = time.Millisecond
+	}
+	c, err := client.New(a.address, o)
+	if err != nil {
+		return nil, usage("--url or --token: %s", strings.TrimPrefix(err.Error(), "client: "))
+	}
+	return c, nil
+}
+
+// databaseFlag adds --database-url.
+func (a *app) databaseFlag(c *cobra.Command, required bool) {
+	c.Flags().StringVar(&a.database, "database-url", "", "PostgreSQL address (BELFRY_DATABASE_URL)")
+	before := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if a.database == "" {
+			a.database = a.env("BELFRY_DATABASE_URL")
+		}
+		if a.database == "" && required {
+			return usage("%s wants --database-url or BELFRY_DATABASE_URL", c.CommandPath())
+		}
+		return before(c, args)
+	}
+}
+
+// counted checks how many arguments stand; most below 0 means any number.
+func counted(least, most int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) < least || most >= 0 && len(args) > most {
+			return usage("%s wants %s; it got %d argument(s)", c.CommandPath(), what, len(args))
+		}
+		return nil
+	}
+}
+
+// report says on the error stream why a command failed.
+func (a *app) report(ctx context.Context, err error) {
+	var quiet *quietError
+	if errors.As(err, &quiet) {
+		return
+	}
+	if a.json {
+		a.printError(ctx, err)
+		return
+	}
+	var fields client.FieldErrors
+	if errors.As(err, &fields) && len(fields) > 1 {
+		fmt.Fprintln(a.errs, "belfry: refused:")
+		for _, f := range fields {
+			fmt.Fprintf(a.errs, "  %s: %s\n", clean(f.Field), clean(f.Rule))
+		}
+		return
+	}
+	fmt.Fprintln(a.errs, "belfry:", clean(plain(err)))
+}
+
+// plain is what a person wants to know: of an answer that is an error what it says, not which call it answers.
+func plain(err error) string {
+	if p := (*client.Problem)(nil); errors.As(err, &p) && err.Error() == p.Error() {
+		return p.Detail
+	}
+	return err.Error()
+}

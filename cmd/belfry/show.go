@@ -1,0 +1,108 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/belfry-dev/belfry/client"
+)
+
+// showTime is a time in tables, in UTC; "" for none.
+func showTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04:05Z")
+}
+
+// printDocument writes one JSON document on a line.
+func (a *app) printDocument(document []byte) {
+	fmt.Fprintf(a.out, "%s\n", safeJSON(document))
+}
+
+// printValue writes a value as JSON.
+func (a *app) printValue(v any) error {
+	text, err := json.Marshal(v)
+	if err == nil {
+		a.printDocument(text)
+	}
+	return err
+}
+
+// printChange says what became of a job.
+func (a *app) printChange(job *client.Job, what string) {
+	if a.json {
+		a.printDocument(job.Document())
+		return
+	}
+	fmt.Fprintf(a.out, "job %s %s\n", clean(job.ID), clean(what))
+}
+
+// printJob writes all about one job.
+func (a *app) printJob(j *client.Job) {
+	if a.json {
+		a.printDocument(j.Document())
+		return
+	}
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(a.out, "%-14s%s\n", name, clean(value))
+		}
+	}
+	status := string(j.Status)
+	if j.CancelWanted {
+		status += ", cancel wanted"
+	}
+	line("id", j.ID)
+	line("status", status)
+	line("type", j.Type)
+	line("priority", string(j.Priority))
+	line("tenant", j.Tenant)
+	line("dedupe key", j.DedupeKey)
+	line("run at", showTime(j.RunAt))
+	line("attempts", fmt.Sprintf("%d of %d", j.Attempts, j.MaxAttempts))
+	line("created at", showTime(j.CreatedAt))
+	line("started at", showTime(j.StartedAt))
+	line("finished at", showTime(j.FinishedAt))
+	line("expires at", showTime(j.ExpiresAt))
+	if j.Timeout != 0 {
+		line("timeout", j.Timeout.String())
+	}
+	line("backoff", joined(j.Backoff))
+	line("tags", strings.Join(j.Tags, " "))
+	if j.Target != nil {
+		line("target", j.Target.URL)
+	}
+	line("worker", j.WorkerID)
+	line("lease until", showTime(j.LeaseUntil))
+	line("payload", string(j.Payload))
+	line("result", string(j.Result))
+	for _, e := range j.Errors {
+		line("error", fmt.Sprintf("attempt %d, %s, %s: %s", e.Attempt, showTime(e.At), e.Kind, e.Error))
+	}
+}
+
+func joined(waits []time.Duration) string {
+	texts := make([]string, len(waits))
+	for i, wait := range waits {
+		texts[i] = wait.String()
+	}
+	return strings.Join(texts, " ")
+}
+
+// jobColumns are those of a list of jobs.
+var jobColumns = columns("ID", "STATUS", "TYPE…", "PRIORITY", "TENANT…", "RUN AT", "ATTEMPTS", "LAST ERROR…")
+
+func jobRow(j *client.Job) []string {
+	last := ""
+	if n := len(j.Errors); n > 0 {
+		last = j.Errors[n-1].Error
+	}
+	return []string{
+		j.ID, string(j.Status), j.Type, string(j.Priority), j.Tenant, showTime(j.RunAt),
+		strconv.Itoa(j.Attempts) + "/" + strconv.Itoa(j.MaxAttempts), last,
+	}
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-dev/belfry/client"
+)
+
+func (a *app) statsCommand() *cobra.Command {
+	return &cobra.Command{Use: "stats", Short: "The whole in numbers", Args: counted(0, 0, "no arguments"), RunE: func(c *cobra.Command, _ []string) error {
+		api, err := a.client()
+		if err != nil {
+			return err
+		}
+		s, err := api.Stats(c.Context())
+		if err != nil {
+			return err
+		}
+		if a.json {
+			a.printDocument(s.Document())
+			return nil
+		}
+		a.writeStats(a.out, s)
+		return nil
+	}}
+}
+
+// count shows a number that counting may have stopped at.
+func count(n int, capped bool) string {
+	if capped && n >= 100_000 {
+		return strconv.Itoa(n) + "+"
+	}
+	return strconv.Itoa(n)
+}
+
+func (a *app) writeStats(w io.Writer, s *client.Stats) {
+	var queues, types [][]string
+	for _, q := range s.Queues {
+		queues = append(queues, []string{
+			string(q.Priority), count(q.Scheduled, q.Capped), count(q.Due, q.Capped), count(q.Queued, q.Capped), count(q.Running, q.Capped),
+			short(q.OldestDue), short(q.LagP50), short(q.LagP99),
+		})
+	}
+	writeTable(w, a.width(), columns("PRIORITY", "SCHEDULED", "DUE", "QUEUED", "RUNNING", "OLDEST DUE", "LAG P50", "LAG P99"), queues)
+	fmt.Fprintln(w)
+	for _, t := range s.Types {
+		types = append(types, []string{t.Type, whole(t.Starts), whole(t.Done), whole(t.Retried), whole(t.Failed), whole(t.Cancelled), whole(t.Lost), whole(t.Snoozed)})
+	}
+	if len(types) > 0 {
+		writeTable(w, a.width(), columns("TYPE…", "STARTS", "DONE", "RETRIED", "FAILED", "CANCELLED", "LOST", "SNOOZED"), types)
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintf(w, "dead letters %s, stuck %d, unhandled %s; lags and types of the last %s\n",
+		count(s.DeadLetters, s.Capped), s.Stuck, count(s.Unhandled, s.Capped), short(s.Window))
+}
+
+func whole(n int64) string { return strconv.FormatInt(n, 10) }
+
+// short is a duration as people want to read it.
+func short(text string) string {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return clean(text)
+	}
+	switch {
+	case d >= time.Minute:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return d.Round(10 * time.Millisecond).String()
+	case d >= time.Millisecond:
+		return d.Round(10 * time.Microsecond).String()
+	}
+	return d.String()
+}
+
+func (a *app) topCommand() *cobra.Command {
+	var every time.Duration
+	var times int
+	c := &cobra.Command{Use: "top", Short: "The numbers, again and again", Args: counted(0, 0, "no arguments"),
+		Long: "The numbers, again and again, until Ctrl-C. Where the output is no terminal they follow one another."}
+	c.Flags().DurationVar(&every, "every", 2*time.Second, "time between two looks")
+	c.Flags().IntVar(&times, "times", 0, "looks; 0 means until Ctrl-C")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if every < 100*time.Millisecond || times < 0 {
+			return usage("--every must be at least 100ms, and --times not negative")
+		}
+		api, err := a.client()
+		if err != nil {
+			return err
+		}
+		return a.top(c.Context(), api, every, times)
+	}
+	return c
+}
+
+// top goes on through outages: that is when one looks.
+func (a *app) top(ctx context.Context, api *client.Client, every time.Duration, times int) error {
+	live := a.width() > 0 && !a.json
+	var last error
+	for n := 1; ; n++ {
+		s, err := api.Stats(ctx)
+		if ctx.Err() != nil {
+			return nil // Ctrl-C is how it ends
+		}
+		last = err
+		if live {
+			fmt.Fprint(a.out, "\x1b[H\x1b[2J")
+		}
+		switch {
+		case err != nil && (n == 1 || n == times):
+			return err
+		case err != nil:
+			fmt.Fprintln(a.out, "belfry:", clean(err.Error()))
+		case a.json:
+			a.printDocument(s.Document())
+		default:
+			fmt.Fprintf(a.out, "%s  %s\n\n", clean(a.address), showTime(s.Now))
+			a.writeStats(a.out, s)
+		}
+		if n == times {
+			return last
+		}
+		if !live && !a.json {
+			fmt.Fprintln(a.out)
+		}
+		if pause(ctx, every) != nil {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/belfry-dev/belfry/client"
+)
+
+const (
+	batchBytes  = 8 << 20          // of one request
+	faultsShown = 20               // refused lines that are told one by one
+	lastAnswer  = 20 * time.Second // for the batch under way, after Ctrl-C
+)
+
+// loader submits a file, batch by batch.
+type loader struct {
+	*app
+	api      *client.Client
+	lines    *lines
+	resume   resume
+	progress *progress
+	size     int
+
+	total, submitted, there, refused int
+}
+
+func (a *app) submitFile(c *cobra.Command, s *submitFlags, args []string) (err error) {
+	var wrong error
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if !goesWithFile[f.Name] {
+			wrong = usage("--%s does not go with --file: each line says it for itself", f.Name)
+		}
+	})
+	switch {
+	case wrong != nil:
+		return wrong
+	case len(args) > 0:
+		return usage("a type does not go with --file: each line says it for itself")
+	case s.batch < 1 || s.batch > 10_000:
+		return usage("--batch must lie between 1 and 10000")
+	}
+	l := &loader{app: a, size: s.batch}
+	if l.api, err = a.client(); err != nil {
+		return err
+	}
+	if s.file == "-" {
+		l.lines, l.progress = newLines(a.in, "-"), a.progress("lines", 0)
+		l.resume.Run = rand.Text()
+		return l.load(c.Context())
+	}
+	file, err := os.Open(s.file)
+	if err != nil {
+		return usage("--file: %s", err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if err := l.open(file, s); err != nil {
+		return err
+	}
+	return l.load(c.Context())
+}
+
+// goesWithFile are the flags that do.
+var goesWithFile = map[string]bool{"file": true, "batch": true, "fresh": true, "json": true, "url": true, "token": true}
+
+// open goes to where an interrupted run of this file stopped, if its beginning is still the same.
+func (l *loader) open(file *os.File, s *submitFlags) error {
+	info, err := file.Stat()
+	if err != nil {
+		return usage("--file: %s", err)
+	}
+	l.progress = l.app.progress("lines", info.Size())
+	name := filepath.Base(s.file)
+	var found bool
+	if l.resume, found = openResume(s.file, l.address); found && !s.fresh {
+		l.lines = newLines(file, name)
+		same, err := l.lines.skip(l.resume.At)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.file, err)
+		}
+		if same {
+			fmt.Fprintf(l.errs, "goes on behind line %d, where it was interrupted; --fresh begins anew\n", l.lines.number)
+			return nil
+		}
+		fmt.Fprintln(l.errs, "the file is not the one that was interrupted: it is submitted from its beginning")
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil && info.Mode().IsRegular() {
+		return fmt.Errorf("%s: %w", s.file, err)
+	}
+	l.lines, l.resume.Run = newLines(file, name), rand.Text()
+	return nil
+}
+
+// load submits what is left of the file. After Ctrl-C the batch under way is still answered, so that nothing is
+// left in doubt.
+func (l *loader) load(ctx context.Context) error {
+	var failed error
+	for failed == nil && ctx.Err() == nil {
+		batch, err := l.batch()
+		if len(batch) > 0 {
+			failed = l.send(ctx, batch)
+		}
+		if errors.Is(err, io.EOF) {
+			if failed == nil {
+				failed = l.resume.forget()
+				l.progress.end()
+				l.sum()
+			}
+			return l.outcome(failed)
+		}
+		if failed == nil {
+			failed = err
+		}
+	}
+	l.progress.end()
+	l.sum()
+	if failed == nil {
+		failed = context.Cause(ctx)
+	}
+	return fmt.Errorf("stopped behind line %d: %w; run it again to go on", l.resume.At.Lines, failed)
+}
+
+func (l *loader) outcome(failed error) error {
+	if failed == nil && l.refused > 0 {
+		return &quietError{exitFailed}
+	}
+	return failed
+}
+
+// batch reads the lines of the next request. An error comes with what was read before it.
+func (l *loader) batch() (batch []line, err error) {
+	for bytes := 0; len(batch) < l.size && bytes < batchBytes; {
+		next, err := l.lines.next()
+		if err != nil {
+			return batch, err
+		}
+		batch = append(batch, next)
+		bytes += len(next.document)
+	}
+	return batch, nil
+}
+
+// send submits a batch and keeps the place behind it.
+func (l *loader) send(ctx context.Context, batch []line) error {
+	var documents []json.RawMessage
+	for _, one := range batch {
+		if one.fault == "" {
+			documents = append(documents, one.document)
+		}
+	}
+	limited, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.AfterFunc(lastAnswer, cancel)
+		context.AfterFunc(limited, func() { timer.Stop() })
+	})
+	defer stop()
+	items, err := l.api.SubmitDocuments(limited, documents, l.resume.Run+"-"+strconv.Itoa(batch[0].number))
+	if err != nil {
+		return err
+	}
+	l.tell(batch, items)
+	mark := l.lines.mark()
+	l.progress.at(l.lines.number, mark.Offset)
+	if err := l.resume.save(mark); err != nil {
+		fmt.Fprintln(l.errs, "belfry: cannot keep how far it came:", clean(err.Error()))
+		l.resume.path = ""
+	}
+	l.resume.At = mark
+	return nil
+}
+
+// tell counts the answers and says which lines were refused.
+func (l *loader) tell(batch []line, items []client.Item) {
+	for _, one := range batch {
+		l.total++
+		fault := one.fault
+		var item client.Item
+		if fault == "" {
+			if item, items = items[0], items[1:]; item.Err != nil {
+				fault = inBatch.ReplaceAllString(plain(item.Err), "")
+			}
+		}
+		switch {
+		case fault != "":
+			l.refused++
+			l.refuse(one.number, fault)
+			continue
+		case item.Job.Duplicate:
+			l.there++
+		default:
+			l.submitted++
+		}
+		if l.json {
+			l.printDocument(item.Job.Document())
+		}
+	}
+}
+
+// inBatch is the place of a job in its batch, which says nothing to someone who looks at the file.
+var inBatch = regexp.MustCompile(`\bjobs\[\d+\]\.?`)
+
+func (l *loader) refuse(number int, fault string) {
+	if l.json {
+		l.printDocument(fmt.Appendf(nil, `{"line":%d,"error":%s}`, number, quoted(fault)))
+		return
+	}
+	l.progress.end()
+	if l.refused <= faultsShown {
+		fmt.Fprintf(l.errs, "line %d: %s\n", number, clean(fault))
+	}
+	if l.refused == faultsShown+1 {
+		fmt.Fprintln(l.errs, "more lines are refused; they are only counted")
+	}
+}
+
+// sum says what became of all lines of this run.
+func (l *loader) sum() {
+	if !l.json {
+		fmt.Fprintf(l.out, "%d lines: %d submitted, %d there already, %d refused\n", l.total, l.submitted, l.there, l.refused)
+	}
+}
+
+func quoted(text string) []byte {
+	b, err := json.Marshal(text)
+	if err != nil {
+		return []byte(`""`)
+	}
+	return b
+}

@@ -1,0 +1,279 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belfry-dev/belfry/internal/nodetest"
+)
+
+// write writes a file of jobs.
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// total is how many jobs the server has.
+func (r *rig) total() int {
+	r.t.Helper()
+	return strings.Count(r.ok("jobs", "list", "--limit", "0", "--json"), "\n")
+}
+
+// breaks is a transport that does something at the nth batch.
+type breaks struct {
+	http.RoundTripper
+	n     int
+	at    int
+	after func(*http.Response, error) (*http.Response, error)
+}
+
+func (b *breaks) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := b.RoundTripper.RoundTrip(r)
+	if r.URL.Path != "/v1/jobs/batch" || err == nil && resp.StatusCode == http.StatusUnprocessableEntity {
+		return resp, err
+	}
+	if b.n++; b.n == b.at {
+		return b.after(resp, err)
+	}
+	return resp, err
+}
+
+func TestFileOfJobs(t *testing.T) {
+	r := newRig(t, nodetest.Start(t, "api"))
+	text := `{"type":"a","delay":"1h"}
+
+  { "type" : "a", "delay":"1h", "payload": { "x": 1e5 , "é":"<>" } }
+{"type":"a","delay":"1h"}
+{"type":"a","delay":"1h","dedupe_key":"own"}
+{"type":"b","delay":"1h","dedupe_key":"own"}
+{"type":"no good"}
+{}
+[1]
+{"type":"a"
+"text"
+null
+{"type":"a","nonsense":1}
+{"type":"a","type":"b"}
+` + strings.Repeat("x", maxLine+10) + "\n" + `{"type":"last","delay":"1h"}`
+	name := write(t, "pay day %20 🎉.jsonl", text)
+	if code := r.run("jobs", "submit", "--file", name, "--batch", "3"); code != exitFailed {
+		t.Errorf("exit code %d\n%s", code, r.errs)
+	}
+	if r.out != "15 lines: 5 submitted, 1 there already, 9 refused\n" {
+		t.Errorf("%q", r.out)
+	}
+	for number, says := range map[int]string{7: "type", 8: "type: is required", 9: "is not a JSON object", 10: "is not a JSON object", 11: "is not a JSON object", 12: "is not a JSON object",
+		13: "nonsense", 14: "type: stands twice", 15: "is longer than"} {
+		if !regexp.MustCompile(fmt.Sprintf(`(?m)^line %d: .*%s`, number, says)).MatchString(r.errs) {
+			t.Errorf("nothing about line %d and %q:\n%s", number, says, r.errs)
+		}
+	}
+	if n := r.total(); n != 5 {
+		t.Errorf("%d jobs, want 5", n)
+	}
+	if !strings.Contains(r.ok("jobs", "list", "--json"), `"payload":{"x":1e5,"é":"<>"}`) {
+		t.Errorf("a payload was rewritten:\n%s", r.out)
+	}
+	if code := r.run("jobs", "submit", "--file", name); code != exitFailed || r.out != "15 lines: 0 submitted, 6 there already, 9 refused\n" {
+		t.Errorf("again: %d %q", code, r.out)
+	}
+	r.in = text
+	r.run("jobs", "submit", "--file", "-", "--json")
+	if n := strings.Count(r.out, "\n"); n != 15 || !strings.Contains(r.out, `{"line":9,"error":"is not a JSON object"}`+"\n") {
+		t.Errorf("%d lines\n%s", n, r.out)
+	}
+}
+
+// Interrupted anywhere and run again, every line is one job in the end, though the first ones have ended meanwhile.
+func TestFileInterruptedAndRunAgain(t *testing.T) {
+	var text strings.Builder
+	for range 25 {
+		text.WriteString(`{"type":"echo"}` + "\n") // equal lines, so that nothing but the place tells them apart
+	}
+	for _, c := range []struct {
+		name  string
+		code  int
+		after func(cancel func()) func(*http.Response, error) (*http.Response, error)
+	}{
+		{"Ctrl-C", exitInterrupted, func(cancel func()) func(*http.Response, error) (*http.Response, error) {
+			return func(resp *http.Response, err error) (*http.Response, error) { cancel(); return resp, err }
+		}},
+		{"the server goes away", exitUnreachable, func(func()) func(*http.Response, error) (*http.Response, error) {
+			return func(resp *http.Response, _ error) (*http.Response, error) {
+				_ = resp.Body.Close()
+				return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {"3600"}}, Body: io.NopCloser(strings.NewReader("")), Request: resp.Request}, nil
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, nodetest.Start(t, "all"))
+			name := write(t, "jobs.jsonl", text.String())
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			whole := r.trip
+			r.ctx, r.trip = ctx, &breaks{RoundTripper: whole, at: 2, after: c.after(cancel)}
+			if code := r.run("jobs", "submit", "--file", name, "--batch", "10"); code != c.code || !strings.Contains(r.errs, "run it again to go on") {
+				t.Fatalf("%d, %s", code, r.errs)
+			}
+			stopped := regexp.MustCompile(`stopped behind line (\d+)`).FindStringSubmatch(r.errs)
+			r.ctx, r.trip = t.Context(), whole
+			for _, id := range regexp.MustCompile(`"id":"(\d+)"`).FindAllStringSubmatch(r.ok("jobs", "list", "--json", "--limit", "0"), -1) {
+				if c.code == exitInterrupted {
+					r.ok("jobs", "wait", id[1]) // their dedupe keys are free again
+				}
+			}
+			r.ok("jobs", "submit", "--file", name, "--batch", "10")
+			if !strings.Contains(r.errs, "goes on behind line "+stopped[1]) {
+				t.Errorf("says %q", r.errs)
+			}
+			if n := r.total(); c.code == exitInterrupted && n != 25 {
+				t.Errorf("%d jobs, want 25", n)
+			}
+			// Once through, the same command is a new run.
+			for _, id := range regexp.MustCompile(`"id":"(\d+)"`).FindAllStringSubmatch(r.ok("jobs", "list", "--json", "--limit", "0"), -1) {
+				r.ok("jobs", "wait", id[1])
+			}
+			if out := r.ok("jobs", "submit", "--file", name); out != "25 lines: 25 submitted, 0 there already, 0 refused\n" {
+				t.Errorf("a new run says %q", out)
+			}
+		})
+	}
+}
+
+func TestFileThatChangedIsSubmittedAnew(t *testing.T) {
+	r := newRig(t, nodetest.Start(t, "api"))
+	line := `{"type":"later","delay":"1h","payload":%d}` + "\n"
+	name := write(t, "jobs.jsonl", fmt.Sprintf(line+line+line, 1, 2, 3))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	whole := r.trip
+	r.ctx, r.trip = ctx, &breaks{RoundTripper: whole, at: 1, after: func(resp *http.Response, err error) (*http.Response, error) { cancel(); return resp, err }}
+	r.run("jobs", "submit", "--file", name, "--batch", "2")
+	r.ctx, r.trip = t.Context(), whole
+	if err := os.WriteFile(name, fmt.Appendf(nil, line+line+line, 0, 2, 3), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := r.ok("jobs", "submit", "--file", name); out != "3 lines: 2 submitted, 1 there already, 0 refused\n" || !strings.Contains(r.errs, "not the one that was interrupted") {
+		t.Errorf("%q %q", out, r.errs)
+	}
+	if n := r.total(); n != 4 {
+		t.Errorf("%d jobs, want 4", n)
+	}
+}
+
+// After Ctrl-C the batch under way is waited for: its answer counts.
+func TestFileCtrlCWaitsForTheAnswer(t *testing.T) {
+	r := newRig(t, nodetest.Start(t, "api"))
+	name := write(t, "jobs.jsonl", strings.Repeat(`{"type":"later","delay":"1h"}`+"\n", 7))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	whole := r.trip
+	r.ctx, r.trip = ctx, tripper(func(q *http.Request) (*http.Response, error) {
+		cancel()
+		if err := q.Context().Err(); err != nil {
+			return nil, err
+		}
+		return whole.RoundTrip(q)
+	})
+	code := r.run("jobs", "submit", "--file", name, "--batch", "5")
+	if code != exitInterrupted || r.out != "5 lines: 5 submitted, 0 there already, 0 refused\n" || !strings.Contains(r.errs, "stopped behind line 5") {
+		t.Errorf("%d %q %q", code, r.out, r.errs)
+	}
+}
+
+type tripper func(*http.Request) (*http.Response, error)
+
+func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestProgress(t *testing.T) {
+	r := newRig(t, nodetest.Start(t, "api"))
+	name := write(t, "jobs.jsonl", strings.Repeat(`{"type":"later","delay":"1h"}`+"\n", 4))
+	hours := time.Duration(0)
+	r.now = func() time.Time { hours++; return time.Unix(0, 0).Add(hours * time.Hour) }
+	r.ok("jobs", "submit", "--file", name, "--batch", "2")
+	if !regexp.MustCompile(`^2 lines \(50%\), 0/s\n4 lines \(100%\), 0/s\n$`).MatchString(r.errs) {
+		t.Errorf("plain: %q", r.errs)
+	}
+	r.bars = true
+	r.ok("jobs", "submit", "--file", name, "--batch", "2")
+	if want := "\r\x1b[K[###############...............] 2 lines (50%)"; !strings.HasPrefix(r.errs, want) || !strings.HasSuffix(r.errs, "\r\x1b[K") {
+		t.Errorf("bar: %q", r.errs)
+	}
+	r.now = time.Now
+	r.ok("jobs", "submit", "--file", "-")
+	if r.errs != "" {
+		t.Errorf("nothing to wait for: %q", r.errs)
+	}
+}
+
+func TestLinesAreReadOfAnyShape(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "\n\n \t\r\n": 0, "{}": 1, "{}\n": 1, "{}\r\n{}": 2, "x\n" + strings.Repeat("y", 3*maxLine): 2} {
+		l := newLines(strings.NewReader(text), "f")
+		n := 0
+		for {
+			_, err := l.next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+		}
+		if n != want || l.offset != int64(len(text)) {
+			t.Errorf("%.20q: %d lines, want %d; offset %d of %d", text, n, want, l.offset, len(text))
+		}
+	}
+	broken := newLines(io.MultiReader(strings.NewReader("{}\n{"), brokenReader{}), "f")
+	if _, err := broken.next(); err != nil {
+		t.Error(err)
+	}
+	if _, err := broken.next(); err == nil || errors.Is(err, io.EOF) {
+		t.Errorf("a broken file ends with %v", err)
+	}
+}
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, errors.New("disk gone") }
+
+func TestDedupeKeysOfLines(t *testing.T) {
+	keys := func(name, text string) []string {
+		l := newLines(strings.NewReader(text), name)
+		var keys []string
+		for {
+			one, err := l.next()
+			if err != nil {
+				return keys
+			}
+			keys = append(keys, string(bytes.TrimSpace(one.document)))
+		}
+	}
+	a, b := keys("f", `{"type":"a"}`+"\n"+`{"type":"a"}`+"\n"), keys("g", `{"type":"a"}`)
+	if a[0] == a[1] || a[0] == b[0] || keys("f", ` {"type":"a"} `)[0] != a[0] {
+		t.Errorf("%q %q", a, b)
+	}
+	if !regexp.MustCompile(`^\{"dedupe_key":"line-[0-9a-f]{32}","type":"a"\}$`).MatchString(a[0]) {
+		t.Error(a[0])
+	}
+	if got := keys("f", "{ }")[0]; !regexp.MustCompile(`^\{"dedupe_key":"line-[0-9a-f]{32}"\}$`).MatchString(got) {
+		t.Error(got)
+	}
+	if got := keys("f", `{"dedupe_key":null}`)[0]; got != `{"dedupe_key":null}` {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// hostile tries to clear the screen, set the title, move the cursor by a C1 control, reorder and break lines.
+const hostile = "a\x1b[2J\x1b]0;owned\x07\u009b31m\u202egnp\u2028b\r\nc\x7f\u200b\U000e0041d"
+
+func TestClean(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                      "",
+		"plain, é, 漢字, 👩‍👧 ok":  "plain, é, 漢字, 👩‍👧 ok",
+		"\x1b[31m":              `\x1b[31m`,
+		"a\nb\tc\rd\x00":        `a\nb\tc\rd\x00`,
+		"\u009b1m\u0085":        `\u009b1m\u0085`,
+		"\u202eabc\u2066\ufeff": `\u202eabc\u2066\ufeff`,
+		"\xff\xc3":              `\xff\xc3`,
+		"\U000e0041":            `\U000e0041`,
+	} {
+		if got := clean(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}
+
+func FuzzSafe(f *testing.F) {
+	f.Add(hostile)
+	f.Add("{\"a\":\"\u009b\"}")
+	f.Fuzz(func(t *testing.T, text string) {
+		if bad := unsafe(clean(text)); bad != "" {
+			t.Errorf("%q keeps %s", text, bad)
+		}
+		document, err := json.Marshal(map[string]string{"x": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range [][]byte{document, []byte(text), []byte(`"` + text + `"`)} {
+			safe := safeJSON(d)
+			if bad := unsafe(string(safe)); bad != "" || !json.Valid(safe) {
+				t.Errorf("%q keeps %s: %s", text, bad, safe)
+			}
+			var before, after any
+			if json.Unmarshal(d, &before) == nil && (json.Unmarshal(safe, &after) != nil || !reflect.DeepEqual(before, after)) {
+				t.Errorf("%q became %q", before, after)
+			}
+		}
+	})
+}
+
+// unsafe names the first character a terminal could act on; "" means none.
+func unsafe(text string) string {
+	for _, r := range text {
+		if r != '\u200d' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029') {
+			return fmt.Sprintf("%U", r)
+		}
+	}
+	return ""
+}
+
+// hostileServer answers every call with texts that no honest one has.
+func hostileServer(t *testing.T) string {
+	t.Helper()
+	text, err := json.Marshal(hostile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := `"` + "\u009b2J\u202e\x7f" + `"` // JSON lets these stand unescaped
+	job := fmt.Sprintf(`{"id":%[1]s,"type":%[1]s,"payload":%[2]s,"priority":%[1]s,"tenant":%[1]s,"run_at":"2026-01-02T03:04:05Z","status":"failed","errors":[{"attempt":1,"at":"2026-01-02T03:04:05Z","error":%[1]s,"kind":%[1]s}],"result":%[2]s,"tags":[%[1]s],"worker_id":%[1]s,"dedupe_key":%[1]s,"target":{"url":%[1]s},"created_at":"2026-01-02T03:04:05Z","finished_at":"2026-01-02T03:04:05Z"}`, text, raw)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		discard(r.Body)
+		problem := fmt.Sprintf(`{"detail":%[1]s,"status":409,"reason":%[1]s,"job_id":%[1]s,"errors":[{"field":%[1]s,"rule":%[1]s},{"field":%[1]s,"rule":%[1]s}]}`, text)
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/cancel"):
+			w.WriteHeader(http.StatusConflict)
+			fmt.Fprint(w, problem)
+		case r.URL.Path == "/v1/jobs/batch":
+			fmt.Fprintf(w, `{"items":[{"error":%s},%s]}`, problem, job)
+		case strings.HasSuffix(r.URL.Path, "/redrive"):
+			fmt.Fprintf(w, `{"redriven":0,"conflicts":[{"id":%[1]s,"reason":%[1]s,"job_id":%[1]s}]}`, text)
+		case r.URL.Path == "/v1/stats":
+			fmt.Fprintf(w, `{"now":"2026-01-02T03:04:05Z","window":%[1]s,"queues":[{"priority":%[1]s,"oldest_due":%[1]s,"lag_p50":%[1]s}],"types":[{"type":%[1]s}],"unhandled":1,"stuck":1}`, text)
+		case r.Method == http.MethodGet && (r.URL.Path == "/v1/jobs" || r.URL.Path == "/v1/dead-letters"):
+			fmt.Fprintf(w, `{"items":[%s,%s],"next_cursor":""}`, job, job)
+		default:
+			fmt.Fprint(w, job)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestHostileTextsStayText(t *testing.T) {
+	r := newRig(t, hostileServer(t))
+	r.in = "{\"type\":\"a\"}\n{\"type\":\"b\"}\n\x1b[2J\n"
+	for _, width := range []int{0, 80} {
+		r.width = width
+		for _, args := range []string{
+			"jobs get 1", "jobs list", "jobs list --limit 1", "jobs submit a", "jobs wait 1", "jobs retry 1", "jobs reschedule 1 --delay 1s", "jobs cancel 1 --yes",
+			"jobs submit --file -", "dead-letters list", "dead-letters redrive --all --yes", "dead-letters redrive --all", "stats", "top --times 1", "doctor",
+			"jobs \x1b[2J", "jobs get 1 --\x1b[2J", "stats --url http://\x1b[2J", "jobs submit a --payload @\x1b[2J",
+		} {
+			for _, format := range []string{"", " --json"} {
+				r.run(strings.Split(args+format, " ")...)
+				said := r.out + r.errs
+				if width > 0 {
+					said = strings.ReplaceAll(said, "\x1b[H\x1b[2J", "") // of top, its own
+				}
+				if bad := unsafe(strings.ReplaceAll(said, "\n", "")); bad != "" {
+					t.Errorf("belfry %q prints %s: %q", args+format, bad, said)
+				}
+				if format == "" && said == "" {
+					t.Errorf("belfry %q prints nothing", args)
+				}
+				for line := range strings.Lines(r.out) {
+					if format != "" && !json.Valid([]byte(line)) {
+						t.Errorf("belfry %q prints a line that is no JSON: %q", args+format, line)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestTablesFitTheTerminal(t *testing.T) {
+	cols := columns("ID", "NAME…", "ERROR…", "STATE")
+	rows := [][]string{
+		{"1", strings.Repeat("漢", 30), strings.Repeat("long ", 30), "done"},
+		{"123456", "👩‍👧 family", "", "failed"},
+		{"2", "x", "y\nz", ""},
+	}
+	for _, width := range []int{0, 20, 34, 40, 60, 79, 80, 120, 300} {
+		var out bytes.Buffer
+		writeTable(&out, width, cols, rows)
+		if n := strings.Count(out.String(), "\n"); n != 4 {
+			t.Errorf("width %d: %d lines\n%s", width, n, out.String())
+		}
+		for line := range strings.Lines(out.String()) {
+			if got := runewidth.StringWidth(strings.TrimSuffix(line, "\n")); width >= 34 && got > width {
+				t.Errorf("width %d: a line of %d\n%s", width, got, out.String())
+			}
+		}
+		full := strings.Contains(out.String(), strings.Repeat("long ", 29))
+		if want := width == 0 || width == 300; full != want {
+			t.Errorf("width %d: cut %v\n%s", width, !full, out.String())
+		}
+	}
+}

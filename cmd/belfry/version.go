@@ -1,0 +1,22 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-dev/belfry/functions/boot"
+)
+
+func version() string { return boot.Version() }
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{Use: "version", Short: "This program's version", Args: counted(0, 0, "no arguments"), RunE: func(*cobra.Command, []string) error {
+		if a.json {
+			return a.printValue(map[string]string{"version": version(), "go": runtime.Version()})
+		}
+		fmt.Fprintf(a.out, "belfry %s (%s)\n", version(), runtime.Version())
+		return nil
+	}}
+}
