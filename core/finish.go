@@ -12,6 +12,7 @@ const (
 	manyEnds         = 256                    // when so many jobs end within manyWithin, their ends are gathered
 	manyWithin       = 100 * time.Millisecond // for a moment before they are written
 	gatherFor        = 2 * time.Millisecond   // the moment, at most
+	gatherBehind     = 25 * time.Millisecond  // the same while due jobs wait to be claimed: their start goes first
 	maxEndingPerSlot = 4                      // ends that may wait, per slot, before slots wait for them
 	maxFinishTries   = 10                     // of one end that the store refuses for its own sake
 )
@@ -38,6 +39,10 @@ func (w *Worker) gather(done context.Context) {
 	w.mu.Lock()
 	idle := w.running == [Bulk + 1]int{}
 	wait := len(w.ended) < maxFinish && !idle && w.rate.many(time.Now())
+	moment := gatherFor
+	if w.helping {
+		moment = gatherBehind
+	}
 	select {
 	case <-w.fullC: // of an earlier batch
 	default:
@@ -46,7 +51,7 @@ func (w *Worker) gather(done context.Context) {
 	if !wait {
 		return
 	}
-	timer := time.NewTimer(gatherFor)
+	timer := time.NewTimer(moment)
 	defer timer.Stop()
 	select {
 	case <-done.Done():

@@ -14,7 +14,12 @@ import (
 // the latest two StopGrace after ctx ended (one and a half and half a second, if that is more), with everything recorded and no goroutine of its own left, or with
 // an error that says how many ends could not be recorded; their leases run out. A Worker runs once.
 func (w *Worker) Run(ctx context.Context) error {
-	return w.run(ctx, func(active context.Context) { w.claimLoop(active) })
+	return w.run(ctx, func(active context.Context) {
+		var second sync.WaitGroup
+		second.Go(func() { w.helpLoop(active) })
+		w.claimLoop(active)
+		second.Wait()
+	})
 }
 
 // run runs intake, which takes on jobs until its context ends, and everything that attempts need around it.

@@ -105,6 +105,7 @@ type Worker struct {
 	fixed     atomic.Bool // the queue cannot extend messages
 
 	wakeC  chan struct{} // claim now
+	helpC  chan struct{} // a second claim loop is wanted
 	slotC  chan struct{} // the slots waited for are free
 	endedC chan struct{} // ended attempts wait for a finisher
 	fullC  chan struct{} // nothing is gained by gathering more
@@ -122,6 +123,7 @@ type Worker struct {
 	rate      endRate
 	freedAt   time.Time // when a handler last gave its slot back (queue mode)
 	stopping  bool
+	helping   bool // the second claim loop is at work
 	counts    WorkerCounts
 	gate      gate
 	receivers []*receiver // that have ended; their subscriptions are still open
@@ -155,7 +157,7 @@ func NewWorker(store WorkStore, handlers Handlers, opts WorkerOptions) (*Worker,
 	signal := func() chan struct{} { return make(chan struct{}, 1) }
 	w := &Worker{
 		store: store, handlers: maps.Clone(handlers), types: slices.Sorted(maps.Keys(handlers)), opts: opts,
-		wakeC: signal(), slotC: signal(), endedC: signal(), fullC: signal(), againC: signal(), idleC: signal(),
+		wakeC: signal(), helpC: signal(), slotC: signal(), endedC: signal(), fullC: signal(), againC: signal(), idleC: signal(),
 	}
 	w.name.Store(&opts.ID)
 	w.rollups.shard = shardOf(opts.ID)

@@ -23,13 +23,13 @@ type claimer struct {
 	empty  int           // claims in a row that took nothing
 	little bool          // the last claim took little
 	took   time.Duration // how long that took
+	second bool          // the loop that helps while there is a backlog
 }
 
 // claimLoop claims due jobs until ctx ends. It sleeps until the next known row is due, at most Poll, or until it
 // is woken; while lanes hold more than was taken, it goes on as slots become free.
 func (w *Worker) claimLoop(ctx context.Context) {
-	c := &claimer{w: w, store: outage{w: w}, shares: NewShares(w.types, w.opts.Weights)}
-	c.begin(time.Now())
+	c := w.newClaimer()
 	for ctx.Err() == nil {
 		open, reserved, ready := c.ready(ctx)
 		if !ready {
@@ -40,6 +40,12 @@ func (w *Worker) claimLoop(ctx context.Context) {
 			sleep(ctx, pause(c.store.fails, claimWaitMin, claimWaitMax, w.opts.Chance()))
 		}
 	}
+}
+
+func (w *Worker) newClaimer() *claimer {
+	c := &claimer{w: w, store: outage{w: w}, shares: NewShares(w.types, w.opts.Weights)}
+	c.begin(time.Now())
+	return c
 }
 
 func (c *claimer) begin(now time.Time) {
@@ -88,6 +94,9 @@ func (c *claimer) ready(ctx context.Context) (open, reserved int, ok bool) {
 // waited.
 func (c *claimer) pace(ctx context.Context, now time.Time, free int) bool {
 	gap, want := claimGap, max(c.w.opts.Slots*3/4, 1)
+	if c.w.isHelping() {
+		want = max(c.w.opts.Slots*3/8, 1)
+	}
 	switch {
 	case c.empty > len(c.shares.lanes):
 		gap, want = min(claimGap<<min(c.empty-len(c.shares.lanes), 16), c.w.opts.Poll), 0
@@ -149,10 +158,11 @@ func (w *Worker) wantSlots(want int) bool {
 // claim makes one claim and runs what it brought.
 func (c *claimer) claim(open, reserved int) {
 	w, sent := c.w, time.Now()
-	quotas := c.shares.Plan(sent, open+reserved, reserved)
+	quotas, slots := c.reserve(sent)
 	if len(quotas) == 0 {
 		return
 	}
+	defer w.promise(slots, -1)
 	c.last = sent
 	req := ClaimRequest{WorkerID: *w.name.Load(), ClaimID: newClaimID(), Lease: w.opts.Lease, Quotas: quotas}
 	ctx, cancel := context.WithTimeout(w.claims, w.opts.StoreTimeout)
@@ -161,7 +171,7 @@ func (c *claimer) claim(open, reserved int) {
 	if err != nil {
 		c.shares.Forget()
 		c.store.failed(err)
-		w.recoverClaim(req.ClaimID, sent, slotsOf(quotas), nil)
+		w.recoverClaim(req.ClaimID, sent, slots, nil)
 		return
 	}
 	c.store.answered()
@@ -176,6 +186,68 @@ func (c *claimer) claim(open, reserved int) {
 		c.empty = 0
 	}
 	w.begin(res.Jobs, &claimed{sent: sent, store: res.Now}, nil)
+	if !c.second && !c.little && c.shares.Busy() {
+		signal(w.helpC)
+	}
+}
+
+// reserve plans a claim of the slots that are free now and promises them to it, so that two loops never count on
+// one slot. While both claim each leaves half of the slots to the other.
+func (c *claimer) reserve(now time.Time) (quotas []Quota, slots [Bulk + 1]int) {
+	w := c.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	open, reserved := w.freeLocked()
+	if w.helping || c.second {
+		open = min(open, (w.opts.Slots+1)/2)
+	}
+	quotas = c.shares.Plan(now, open+reserved, reserved)
+	slots = slotsOf(quotas)
+	for p, n := range slots {
+		w.promised[p] += n
+	}
+	return quotas, slots
+}
+
+// helpLoop is a second claim loop, at work only while lanes hold more than one claim after the other takes: the
+// commit of one claim, and the start of what it brought, then overlap with the other.
+func (w *Worker) helpLoop(ctx context.Context) {
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.helpC:
+		}
+		c := w.newClaimer()
+		c.second = true
+		w.setHelping(true)
+		for ctx.Err() == nil && !w.beats.down() {
+			w.mu.Lock()
+			open, reserved := w.freeLocked()
+			w.mu.Unlock()
+			if open < w.opts.Slots/4 {
+				sleep(ctx, claimGap/2)
+				continue
+			}
+			c.claim(open, reserved)
+			if c.little || !c.shares.Busy() || c.store.fails > 0 {
+				break
+			}
+		}
+		w.setHelping(false)
+	}
+}
+
+func (w *Worker) isHelping() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.helping
+}
+
+func (w *Worker) setHelping(on bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.helping = on
 }
 
 func tookAny(taken []Taken) bool {
