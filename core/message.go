@@ -38,6 +38,14 @@ type wireMessage struct {
 
 // Encode writes the message's body: one line of JSON, valid UTF-8.
 func (m Message) Encode() []byte {
+	if plain(m.Type) && plain(m.Tenant) && plain(m.Trace) {
+		return m.appendPlain(make([]byte, 0, 96+len(m.Type)+len(m.Tenant)+len(m.Trace)))
+	}
+	return m.encodeAny()
+}
+
+// encodeAny encodes any message.
+func (m Message) encodeAny() []byte {
 	body, err := json.Marshal(wireMessage{MessageVersion, strconv.FormatInt(m.ID, 10), strconv.FormatInt(m.Token, 10), m.Priority.String(), m.Type, m.Tenant, m.Trace})
 	if err != nil {
 		panic(err) // a struct of an int and strings always marshals
@@ -53,6 +61,14 @@ func DecodeMessage(body []byte) (Message, error) {
 	if len(body) > MaxMessageBytes {
 		return Message{}, fmt.Errorf("%w: %d bytes, at most %d", ErrMessage, len(body), MaxMessageBytes)
 	}
+	if m, ok := decodePlain(body); ok {
+		return m, nil
+	}
+	return decodeAny(body)
+}
+
+// decodeAny decodes a body of any form.
+func decodeAny(body []byte) (Message, error) {
 	if !utf8.Valid(body) {
 		return Message{}, fmt.Errorf("%w: not UTF-8", ErrMessage)
 	}
