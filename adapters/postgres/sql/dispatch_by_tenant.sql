@@ -2,13 +2,17 @@
 --   $1 clock offset  $2 dispatch lease  $3 holder
 --   $4 … $8 one element per quota: priorities, types, limits, rows per tenant, tenants begun after
 -- The bucket leases are locked first: a holder deposed meanwhile finds none and changes no row, and whoever takes them
--- over waits for this transaction. Kinds as in claim_due_by_tenant.
+-- over waits for this transaction. Kinds as in claim_due_by_tenant, fences as in dispatch.
 WITH held AS MATERIALIZED (
     SELECT bucket, token
     FROM   belfry.scheduler_leases
     WHERE  holder = $3 AND expires_at > clock_timestamp() + $1::interval
     ORDER  BY bucket
     FOR    SHARE
+),
+fences AS MATERIALIZED (
+    SELECT array_agg(h.token ORDER BY b) AS tokens
+    FROM   generate_series(0, 63) b LEFT JOIN held h ON h.bucket = b
 ),
 given AS MATERIALIZED (
     SELECT *
@@ -40,7 +44,7 @@ picked AS MATERIALIZED (
             FROM   belfry.jobs
             WHERE  status = 1 AND priority = q.priority AND type = q.type AND tenant = v.tenant
               AND  run_at <= {now}
-               AND  (id & 63) = ANY (ARRAY(SELECT bucket FROM held))
+               AND  (SELECT tokens FROM fences)[(id & 63)::integer + 1] IS NOT NULL
             ORDER  BY run_at, id
             LIMIT  q.per_tenant
             FOR    UPDATE SKIP LOCKED
@@ -52,7 +56,7 @@ picked AS MATERIALIZED (
 taken AS (
     UPDATE belfry.jobs
     SET    status = 2, lease_until = {now} + $2::interval, reap_at = {now} + $2::interval, dispatches = 1,
-           dispatch_fence = (SELECT h.token FROM held h WHERE h.bucket = (id & 63))
+           dispatch_fence = (SELECT tokens FROM fences)[(id & 63)::integer + 1]
     WHERE  ctid = ANY (ARRAY(SELECT place FROM picked WHERE may_run))
     RETURNING {brief}
 )
