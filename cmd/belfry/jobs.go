@@ -256,23 +256,29 @@ func (a *app) waitCommand() *cobra.Command {
 			ctx, cancel = context.WithTimeoutCause(ctx, limit, errTimeOver)
 			defer cancel()
 		}
-		return a.each(ids, func(id string) error { return a.wait(ctx, api, id) })
+		return a.each(ids, func(id string) error { return a.wait(c.Context(), ctx, api, id) })
 	}
 	return c
 }
 
-// wait waits for one job and prints it.
-func (a *app) wait(ctx context.Context, api *client.Client, id string) error {
-	job, err := api.Wait(ctx, id)
-	if errors.Is(err, errTimeOver) {
-		last := "nothing is known of it"
-		if job != nil {
-			last = "it is " + string(job.Status)
-		}
-		return fmt.Errorf("job %s: %w; %s", id, errTimeOver, last)
-	}
+// wait waits for one job as long as limited lets it, and prints it. Its first look is not limited: what was asked for
+// is found out, however short the time to wait.
+func (a *app) wait(ctx, limited context.Context, api *client.Client, id string) error {
+	job, err := api.Get(ctx, id)
 	if err != nil {
 		return err
+	}
+	if !job.Status.Ended() {
+		seen, err := api.Wait(limited, id)
+		if seen != nil {
+			job = seen
+		}
+		if errors.Is(err, errTimeOver) {
+			return fmt.Errorf("job %s: %w; it is %s", id, errTimeOver, job.Status)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	a.printJob(job)
 	if job.Status != client.Done {

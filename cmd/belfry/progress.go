@@ -15,6 +15,7 @@ type progress struct {
 	unit   string
 	total  int64 // of the measure that makes the bar; 0 means not known
 	start  time.Time
+	from   int // units that were through before the start
 	shown  time.Time
 	drawn  bool
 	silent bool
@@ -43,7 +44,7 @@ func (p *progress) at(n int, done int64) {
 	p.shown, p.drawn = now, true
 	rate := ""
 	if took := now.Sub(p.start).Seconds(); took >= 0.5 {
-		rate = fmt.Sprintf(", %.0f/s", float64(n)/took)
+		rate = fmt.Sprintf(", %.0f/s", float64(n-p.from)/took)
 	}
 	if !p.live {
 		fmt.Fprintf(p.w, "%d %s%s%s\n", n, p.unit, p.percent(done), rate)

@@ -79,7 +79,7 @@ func (a *app) submitOne(c *cobra.Command, s *submitFlags, args []string) error {
 		return err
 	}
 	if s.wait {
-		return a.wait(c.Context(), api, job.ID)
+		return a.wait(c.Context(), c.Context(), api, job.ID)
 	}
 	what := "is scheduled for " + showTime(job.RunAt)
 	if job.Duplicate {

@@ -81,8 +81,12 @@ func (l *loader) open(file *os.File, s *submitFlags) error {
 	if err != nil {
 		return usage("--file: %s", err)
 	}
-	l.progress = l.app.progress("lines", info.Size())
 	name := filepath.Base(s.file)
+	if !info.Mode().IsRegular() { // a pipe: it cannot be read again from its beginning
+		l.lines, l.progress, l.resume.Run = newLines(file, name), l.app.progress("lines", 0), rand.Text()
+		return nil
+	}
+	l.progress = l.app.progress("lines", info.Size())
 	var found bool
 	if l.resume, found = openResume(s.file, l.address); found && !s.fresh {
 		l.lines = newLines(file, name)
@@ -91,12 +95,13 @@ func (l *loader) open(file *os.File, s *submitFlags) error {
 			return fmt.Errorf("%s: %w", s.file, err)
 		}
 		if same {
+			l.progress.from = l.lines.number
 			fmt.Fprintf(l.errs, "goes on behind line %d, where it was interrupted; --fresh begins anew\n", l.lines.number)
 			return nil
 		}
 		fmt.Fprintln(l.errs, "the file is not the one that was interrupted: it is submitted from its beginning")
 	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil && info.Mode().IsRegular() {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("%s: %w", s.file, err)
 	}
 	l.lines, l.resume.Run = newLines(file, name), rand.Text()

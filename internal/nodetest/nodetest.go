@@ -3,6 +3,7 @@ package nodetest
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -29,20 +30,35 @@ func Start(t testing.TB, roles string) string {
 // StartOn is Start on a store, which it closes at the end.
 func StartOn(t testing.TB, roles string, store core.Store) string {
 	t.Helper()
-	parsed, err := node.ParseRoles(roles)
+	address, stop, err := Run(roles, store)
 	if err != nil {
 		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return address
+}
+
+// Run is StartOn for examples, which have no test: stop ends the roles and closes the store.
+func Run(roles string, store core.Store) (address string, stop func() error, err error) {
+	parsed, err := node.ParseRoles(roles)
+	if err != nil {
+		return "", nil, err
 	}
 	settings, err := boot.ReadSettings()
 	if err != nil {
-		t.Fatal(err)
+		return "", nil, err
 	}
 	settings.StopGrace = 0
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	ctx, cancel := context.WithCancel(context.Background())
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		cancel()
+		return "", nil, err
 	}
-	ctx, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
 		ended <- node.Run(ctx, node.Parts{
@@ -50,20 +66,15 @@ func StartOn(t testing.TB, roles string, store core.Store) string {
 			Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Ready: func() { close(ready) },
 		})
 	}()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	stop = func() error {
+		cancel()
+		return errors.Join(<-ended, store.Close())
+	}
 	select {
 	case <-ready:
+		return "http://" + listener.Addr().String(), stop, nil
 	case err := <-ended:
-		ended <- err
-		t.Fatal(err)
+		cancel()
+		return "", nil, errors.Join(err, store.Close())
 	}
-	return "http://" + listener.Addr().String()
 }
