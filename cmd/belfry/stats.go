@@ -106,7 +106,7 @@ func (a *app) top(ctx context.Context, api *client.Client, every time.Duration, 
 	for n := 1; ; n++ {
 		s, err := api.Stats(ctx)
 		if ctx.Err() != nil {
-			return nil // Ctrl-C is how it ends
+			break // Ctrl-C is how it ends
 		}
 		last = err
 		if live {
@@ -130,7 +130,8 @@ func (a *app) top(ctx context.Context, api *client.Client, every time.Duration, 
 			fmt.Fprintln(a.out)
 		}
 		if pause(ctx, every) != nil {
-			return nil
+			break
 		}
 	}
+	return nil //nolint:nilerr // Ctrl-C is how it ends, outage or not
 }

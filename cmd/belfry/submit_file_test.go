@@ -33,23 +33,26 @@ func (r *rig) total() int {
 	return strings.Count(r.ok("jobs", "list", "--limit", "0", "--json"), "\n")
 }
 
-// breaks is a transport that does something at the nth batch.
+// breaks is a transport that does something at the nth batch, after the server has answered it.
 type breaks struct {
 	http.RoundTripper
-	n     int
-	at    int
-	after func(*http.Response, error) (*http.Response, error)
+	n, at  int
+	cancel func() // as Ctrl-C does
+	lose   bool   // the answer, and say that the server is out of order
 }
 
 func (b *breaks) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := b.RoundTripper.RoundTrip(r)
-	if r.URL.Path != "/v1/jobs/batch" || err == nil && resp.StatusCode == http.StatusUnprocessableEntity {
+	if err != nil || r.URL.Path != "/v1/jobs/batch" || resp.StatusCode == http.StatusUnprocessableEntity {
 		return resp, err
 	}
 	if b.n++; b.n == b.at {
-		return b.after(resp, err)
+		b.cancel()
+		if b.lose {
+			resp.StatusCode, resp.Header = http.StatusServiceUnavailable, http.Header{"Retry-After": {"3600"}}
+		}
 	}
-	return resp, err
+	return resp, nil
 }
 
 func TestFileOfJobs(t *testing.T) {
@@ -105,19 +108,11 @@ func TestFileInterruptedAndRunAgain(t *testing.T) {
 		text.WriteString(`{"type":"echo"}` + "\n") // equal lines, so that nothing but the place tells them apart
 	}
 	for _, c := range []struct {
-		name  string
-		code  int
-		after func(cancel func()) func(*http.Response, error) (*http.Response, error)
+		name string
+		code int
 	}{
-		{"Ctrl-C", exitInterrupted, func(cancel func()) func(*http.Response, error) (*http.Response, error) {
-			return func(resp *http.Response, err error) (*http.Response, error) { cancel(); return resp, err }
-		}},
-		{"the server goes away", exitUnreachable, func(func()) func(*http.Response, error) (*http.Response, error) {
-			return func(resp *http.Response, _ error) (*http.Response, error) {
-				_ = resp.Body.Close()
-				return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {"3600"}}, Body: io.NopCloser(strings.NewReader("")), Request: resp.Request}, nil
-			}
-		}},
+		{"Ctrl-C", exitInterrupted},
+		{"the server goes away", exitUnreachable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, nodetest.Start(t, "all"))
@@ -125,7 +120,11 @@ func TestFileInterruptedAndRunAgain(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			whole := r.trip
-			r.ctx, r.trip = ctx, &breaks{RoundTripper: whole, at: 2, after: c.after(cancel)}
+			b := &breaks{RoundTripper: whole, at: 2, cancel: cancel}
+			if c.code == exitUnreachable {
+				b.cancel, b.lose = func() {}, true
+			}
+			r.ctx, r.trip = ctx, b
 			if code := r.run("jobs", "submit", "--file", name, "--batch", "10"); code != c.code || !strings.Contains(r.errs, "run it again to go on") {
 				t.Fatalf("%d, %s", code, r.errs)
 			}
@@ -161,7 +160,7 @@ func TestFileThatChangedIsSubmittedAnew(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	whole := r.trip
-	r.ctx, r.trip = ctx, &breaks{RoundTripper: whole, at: 1, after: func(resp *http.Response, err error) (*http.Response, error) { cancel(); return resp, err }}
+	r.ctx, r.trip = ctx, &breaks{RoundTripper: whole, at: 1, cancel: cancel}
 	r.run("jobs", "submit", "--file", name, "--batch", "2")
 	r.ctx, r.trip = t.Context(), whole
 	if err := os.WriteFile(name, fmt.Appendf(nil, line+line+line, 0, 2, 3), 0o600); err != nil {
@@ -202,8 +201,8 @@ func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r
 func TestProgress(t *testing.T) {
 	r := newRig(t, nodetest.Start(t, "api"))
 	name := write(t, "jobs.jsonl", strings.Repeat(`{"type":"later","delay":"1h"}`+"\n", 4))
-	hours := time.Duration(0)
-	r.now = func() time.Time { hours++; return time.Unix(0, 0).Add(hours * time.Hour) }
+	looks := 0
+	r.now = func() time.Time { looks++; return time.Unix(0, 0).AddDate(0, 0, looks) }
 	r.ok("jobs", "submit", "--file", name, "--batch", "2")
 	if !regexp.MustCompile(`^2 lines \(50%\), 0/s\n4 lines \(100%\), 0/s\n$`).MatchString(r.errs) {
 		t.Errorf("plain: %q", r.errs)
