@@ -42,7 +42,7 @@ func TestDecodeMessageRefuses(t *testing.T) {
 // Messages are written and read by hand where they are plain. Whatever their texts, the bytes are those of
 // encoding/json.
 func TestMessageByHand(t *testing.T) {
-	texts := []string{"", "echo", "a.b-c_d/e", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", `a"b`, `a\b`, "<&>", "ü", "a\u2028b", "\t", "\x7f", "\xff", "~ !"}
+	texts := []string{"", "echo", "a.b-c_d/e", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", `a"b`, `a\b`, "<", ">", "&", "ü", "a\u2028b", "\t", "\x7f", "\xff", "~ !"}
 	for i, text := range texts {
 		m := Message{ID: 1<<63 - 1 - int64(i), Token: int64(i), Priority: Priorities[i%3], Type: text, Tenant: texts[(i+1)%len(texts)], Trace: texts[(i+5)%len(texts)]}
 		body := m.Encode()
@@ -60,6 +60,10 @@ func FuzzDecodeMessage(f *testing.F) {
 	for _, body := range []string{
 		`{"v":1,"id":"12","token":"7","priority":"bulk","type":"echo","tenant":"t","trace":"00-x"}`,
 		`{"v":1,"id":"007","token":"0","priority":"default"}`,
+		`{"v":1,"id":"0","token":"0","priority":"default"}`,
+		`{"v":1,"id":"","token":"1","priority":"default"}`,
+		`{"v":1,"id":"1","token":"","priority":"default"}`,
+		`{"v":1,"id":"9223372036854775808","token":"1","priority":"default"}`,
 		`{"v":1,"id":"+1","token":"1","priority":"bulk"}`,
 		`{"v":1,"id":"1","token":"1","priority":"bulk","type":""}`,
 		`{"v":1,"id":"1","token":"1","priority":"bulk","type":"a","type":"b"}`,
