@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -72,10 +73,11 @@ func partOf(documents []json.RawMessage) (n int, keyed bool) {
 		var has struct {
 			Key string `json:"dedupe_key"`
 		}
-		if !json.Valid(d) { // inside a document it could say anything
+		err := json.Unmarshal(d, &has)
+		if errors.As(err, new(*json.SyntaxError)) { // inside a document it could say anything
 			break
 		}
-		keyed = json.Unmarshal(d, &has) == nil && has.Key != "" && keyed
+		keyed = err == nil && has.Key != "" && keyed
 		n++
 	}
 	return n, keyed

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -193,30 +195,41 @@ func TestBatchListDeadLetters(t *testing.T) {
 
 // More jobs than one request takes, and more bytes.
 func TestBatchIsSplit(t *testing.T) {
-	requests := 0
-	address := nodetest.Start(t, "api")
-	c := newClient(t, address, tripper(func(r *http.Request) (*http.Response, error) {
-		requests++
-		return http.DefaultTransport.RoundTrip(r)
+	var sizes []int
+	var keys []string
+	c := newClient(t, "http://belfry.invalid", tripper(func(r *http.Request) (*http.Response, error) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		n := strings.Count(string(body), `"type"`)
+		sizes, keys = append(sizes, n), append(keys, r.Header.Get("Idempotency-Key"))
+		answer := `{"items":[` + strings.Repeat(jobBody+",", n-1) + jobBody + `]}`
+		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(answer)), Request: r}, nil
 	}))
-	documents := make([]json.RawMessage, 10_001)
-	for i := range documents {
-		documents[i] = json.RawMessage(`{"type":"later","delay":"1h"}`)
+	submit := func(document string, n int, want ...int) {
+		t.Helper()
+		sizes, keys = nil, nil
+		items, err := c.SubmitDocuments(t.Context(), slices.Repeat([]json.RawMessage{json.RawMessage(document)}, n), "run")
+		if err != nil || len(items) != n || items[n-1].Job == nil {
+			t.Fatalf("%d items, %v", len(items), err)
+		}
+		if !slices.Equal(sizes, want) {
+			t.Errorf("parts of %v, want %v", sizes, want)
+		}
+		for i, key := range keys {
+			if want := fmt.Sprintf("run-%d", i+1); key != want {
+				t.Errorf("part %d has the key %q, want %q", i, key, want)
+			}
+		}
 	}
-	items, err := c.SubmitDocuments(t.Context(), documents, "")
-	if err != nil || len(items) != len(documents) || items[10_000].Err != nil {
-		t.Fatalf("%d items, %v", len(items), err)
+	submit(`{"type":"later"}`, 10_001, 10_000, 1)
+	submit(`{"type":"later","payload":"`+strings.Repeat("x", 6<<20)+`"}`, 5, 2, 2, 1)
+	items, err := c.SubmitDocuments(t.Context(), []json.RawMessage{[]byte(`{"type":"a"}`), []byte(`{"type":"a"},{"type":"b"}`), []byte(`{"type":"a"}`)}, "")
+	var fields client.FieldErrors
+	if len(items) != 1 || !errors.As(err, &fields) || fields[0].Field != "jobs[1]" {
+		t.Errorf("%d items, %v", len(items), err)
 	}
-	if requests != 3 { // the first is refused for its Idempotency-Key and sent again without
-		t.Errorf("%d requests", requests)
-	}
-	large := json.RawMessage(`{"type":"later","delay":"1h","payload":"` + strings.Repeat("x", 1<<20-2) + `"}`)
-	requests = 0
-	items, err = c.SubmitDocuments(t.Context(), []json.RawMessage{large, large, large, large, large, large, large, large, large, large, large, large, large, large, large, large, large}, "")
-	if err != nil || len(items) != 17 || items[16].Err != nil || requests != 2 {
-		t.Errorf("%d items of %d requests, %v", len(items), requests, err)
-	}
-	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 }
 
 type tripper func(*http.Request) (*http.Response, error)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -21,6 +22,9 @@ type InTx struct {
 	CreatedAt time.Time
 	Existing  bool // the job is not new: it holds the dedupe key
 }
+
+// inTxStatements reads the statements once: there is no store here to keep them.
+var inTxStatements = sync.OnceValues(loadStatements)
 
 // SubmitTx writes jobs in a transaction of the caller's, in a database that Migrate was run on; item i answers job i.
 // Nothing is seen of them before it commits, and nothing remains when it rolls back; once committed they are found
@@ -45,7 +49,7 @@ func SubmitTx(ctx context.Context, tx pgx.Tx, jobs []core.NewJob) ([]InTx, error
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(jobs[a].Tenant, jobs[b].Tenant), cmp.Compare(jobs[a].DedupeKey, jobs[b].DedupeKey))
 	})
-	sql, err := loadStatements()
+	sql, err := inTxStatements()
 	if err != nil {
 		return nil, fmt.Errorf("postgres: submit: %w", err)
 	}

@@ -230,8 +230,11 @@ func TestDedupeKeys(t *testing.T) {
 func TestDedupeRaceOf64(t *testing.T) {
 	store, address := openStore(t)
 	const racers = 64
-	first := connect(t, address, pgx.QueryExecModeCacheStatement)
-	tx, err := first.Begin(t.Context())
+	conns := make([]*pgx.Conn, racers+1)
+	for i := range conns {
+		conns[i] = connect(t, address, pgx.QueryExecModeCacheStatement)
+	}
+	tx, err := conns[racers-1].Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,16 +245,16 @@ func TestDedupeRaceOf64(t *testing.T) {
 	answers := make([]belfrytx.Submitted, racers-1)
 	errs := make([]error, racers-1)
 	var racing sync.WaitGroup
+	t.Cleanup(racing.Wait) // whatever fails before; the test's context has ended by then
 	for i := range answers {
-		conn := connect(t, address, pgx.QueryExecModeCacheStatement)
 		racing.Go(func() {
-			errs[i] = pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) (err error) {
+			errs[i] = pgx.BeginFunc(t.Context(), conns[i], func(tx pgx.Tx) (err error) {
 				answers[i], err = belfrytx.SubmitTx(t.Context(), tx, job)
 				return err
 			})
 		})
 	}
-	waitForLocks(t, connect(t, address, pgx.QueryExecModeCacheStatement), racers-1)
+	waitForLocks(t, conns[racers], racers-1)
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -331,5 +334,41 @@ func TestLateCommitIsRun(t *testing.T) {
 	defer cancel()
 	if job, err := c.Wait(ctx, late.ID); err != nil || job.Status != client.Done || string(job.Result) != "7" {
 		t.Errorf("%+v, %v", job, err)
+	}
+}
+
+// The rights that docs/client.md names are enough, and each of them is needed.
+func TestRightsOfTheRole(t *testing.T) {
+	_, address := openStore(t)
+	conn := connect(t, address, pgx.QueryExecModeCacheStatement)
+	run := func(sql string) {
+		t.Helper()
+		if _, err := conn.Exec(context.Background(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatal(err)
+		}
+	}
+	role := pgx.Identifier{"submits_" + strconv.FormatInt(time.Now().UnixNano(), 36)}.Sanitize()
+	run("CREATE ROLE " + role)
+	t.Cleanup(func() { run("DROP OWNED BY " + role + "; DROP ROLE " + role) })
+	submit := func() error {
+		run("SET ROLE " + role)
+		defer run("RESET ROLE")
+		return pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
+			for range 2 {
+				if _, err := belfrytx.SubmitTx(t.Context(), tx, client.NewJob{Type: "a", DedupeKey: "k"}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	for _, right := range []string{"USAGE ON SCHEMA belfry", "USAGE ON SEQUENCE belfry.job_ids", "SELECT, INSERT ON belfry.jobs"} {
+		if submit() == nil {
+			t.Errorf("it works without %s", right)
+		}
+		run("GRANT " + right + " TO " + role)
+	}
+	if err := submit(); err != nil {
+		t.Error(err)
 	}
 }
