@@ -63,7 +63,7 @@ func FuzzDecodeMessage(f *testing.F) {
 		`{"v":1,"id":"0","token":"0","priority":"default"}`,
 		`{"v":1,"id":"","token":"1","priority":"default"}`,
 		`{"v":1,"id":"1","token":"","priority":"default"}`,
-		`{"v":1,"id":"9223372036854775808","token":"1","priority":"default"}`,
+		`{"v":1,"id":"18446744073709551617","token":"1","priority":"default"}`,
 		`{"v":1,"id":"+1","token":"1","priority":"bulk"}`,
 		`{"v":1,"id":"1","token":"1","priority":"bulk","type":""}`,
 		`{"v":1,"id":"1","token":"1","priority":"bulk","type":"a","type":"b"}`,
