@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -192,13 +193,20 @@ func TestQuestionsBeforeWhatCannotBeUndone(t *testing.T) {
 	}
 }
 
-func TestRedriveReportsWhatItLeaves(t *testing.T) {
+// Dead letters that cannot be retried stay the oldest, before those that can, however few one request takes.
+func TestRedriveGoesPastWhatItLeaves(t *testing.T) {
 	r := newRig(t, nodetest.Start(t, "all"))
-	id := r.submit("fail", "--payload", `{"permanent":true}`, "--dedupe-key", "k")
-	r.run("jobs", "wait", id)
-	holder := r.submit("later", "--delay", "1h", "--dedupe-key", "k")
-	if out := r.ok("dead-letters", "redrive", "--all", "--yes"); !strings.Contains(out, "0 jobs scheduled again, 1 left\n  job "+id+": another live job holds the dedupe key "+holder) {
-		t.Errorf("redrive says %q", out)
+	var ids, holders []string
+	for _, key := range []string{"j", "k", "free"} {
+		ids = append(ids, r.submit("fail", "--payload", `{"permanent":true}`, "--dedupe-key", key))
+		r.run("jobs", "wait", ids[len(ids)-1])
+	}
+	for _, key := range []string{"j", "k"} {
+		holders = append(holders, r.submit("later", "--delay", "1h", "--dedupe-key", key))
+	}
+	want := fmt.Sprintf("1 job scheduled again, 2 left\n  job %s: another live job holds the dedupe key %s\n  job %s: another live job holds the dedupe key %s\n", ids[0], holders[0], ids[1], holders[1])
+	if out := r.ok("dead-letters", "redrive", "--all", "--yes", "--rate", "1"); out != want {
+		t.Errorf("redrive says %q, want %q", out, want)
 	}
 }
 

@@ -166,28 +166,29 @@ func (d *deadFlags) share(done int) int {
 func (a *app) redrive(ctx context.Context, api *client.Client, d *deadFlags) error {
 	p := a.progress("dead letters", int64(d.limit))
 	sum := client.Redriven{Conflicts: []client.Conflict{}}
-	seen := map[string]bool{} // conflicts stay, and come back with every request
-	for d.share(sum.Redriven) > 0 {
-		start := a.now()
-		want := d.share(sum.Redriven) + len(seen)
-		r, err := api.Redrive(ctx, d.filter, min(want, 10*step))
+	left := map[string]bool{} // conflicts stay the oldest, and come back with every request
+	through := func() int { return sum.Redriven + len(left) }
+	for d.share(through()) > 0 {
+		start, before := a.now(), through()
+		want := min(d.share(before)+len(left), 10*step)
+		r, err := api.Redrive(ctx, d.filter, want)
 		if err != nil {
 			p.end()
 			return fmt.Errorf("after %d dead letters: %w", sum.Redriven, err)
 		}
 		sum.Redriven += r.Redriven
 		for _, conflict := range r.Conflicts {
-			if !seen[conflict.ID] {
-				seen[conflict.ID] = true
+			if !left[conflict.ID] {
+				left[conflict.ID] = true
 				sum.Conflicts = append(sum.Conflicts, conflict)
 			}
 		}
-		p.at(sum.Redriven, int64(sum.Redriven))
-		if r.Redriven+len(r.Conflicts) < min(want, 10*step) || r.Redriven == 0 {
+		p.at(through(), int64(through()))
+		if r.Redriven+len(r.Conflicts) < want || through() == before {
 			break // no more match
 		}
-		if d.rate > 0 {
-			if err := pause(ctx, time.Duration(float64(r.Redriven)/float64(d.rate)*float64(time.Second))-a.now().Sub(start)); err != nil {
+		if d.rate > 0 && d.share(through()) > 0 {
+			if err := pause(ctx, time.Duration(r.Redriven)*time.Second/time.Duration(d.rate)-a.now().Sub(start)); err != nil {
 				p.end()
 				return fmt.Errorf("after %d dead letters: %w", sum.Redriven, err)
 			}
