@@ -17,7 +17,7 @@ type fault struct {
 	who  *process
 }
 
-// faultPlan draws n faults: each named point seven times (some are overtaken by another fault), the
+// faultPlan draws n faults: each named point seven times (at the end of the run some may be left), the
 // database twice, the rest kills and freezes of any process.
 func faultPlan(rnd *rand.Rand, ps []*process, points []string, n int) []fault {
 	var plan []fault
@@ -84,7 +84,7 @@ func inflict(ctx context.Context, rnd *rand.Rand, plan []fault, gap time.Duratio
 			thawing.Go(func() { f.who.freeze(ctx, freeze) })
 		default:
 			passes := 1 + rnd.IntN(20)
-			f.who.rearm(fmt.Sprintf("%s:%d", strings.TrimPrefix(f.what, "point:"), passes))
+			f.who.arm(fmt.Sprintf("%s:%d", strings.TrimPrefix(f.what, "point:"), passes))
 		}
 		if (i+1)%10 == 0 {
 			fmt.Printf("%d of %d faults\n", i+1, len(plan))

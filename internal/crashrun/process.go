@@ -18,11 +18,10 @@ type process struct {
 	w    *witness
 	log  *os.File
 
-	mu      sync.Mutex
-	cmd     *exec.Cmd
-	stopped bool   // by SIGSTOP
-	arm     string // the point the next child is armed with
-	deaths  int
+	mu     sync.Mutex
+	cmd    *exec.Cmd
+	points []string // named points to die at: the child is armed with the first, until one has died there
+	killed bool     // this child was killed from here, so it did not die at its point
 }
 
 // keep starts the child and starts it again until ctx ends; then it asks the child to stop and waits.
@@ -34,9 +33,7 @@ func (p *process) keep(ctx context.Context) error {
 		}
 		select {
 		case <-done:
-			p.mu.Lock()
-			p.deaths++
-			p.mu.Unlock()
+			p.buried()
 			p.w.say("died", p.name, p.cmd.Process.Pid)
 			select {
 			case <-ctx.Done():
@@ -64,10 +61,14 @@ func (p *process) start() (<-chan struct{}, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.cmd = exec.Command(self, append([]string{"node", "-role", p.role, "-name", p.name, "-point", p.arm}, p.args...)...)
+	point := ""
+	if len(p.points) > 0 {
+		point = p.points[0]
+	}
+	p.cmd = exec.Command(self, append([]string{"node", "-role", p.role, "-name", p.name, "-point", point}, p.args...)...)
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	p.arm, p.stopped = "", false
+	p.killed = false
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -88,15 +89,29 @@ func (p *process) signal(s syscall.Signal) int {
 	return p.cmd.Process.Pid
 }
 
-// rearm makes the next child kill itself at a named point; the present one is killed.
-func (p *process) rearm(point string) {
+// buried notes that a child that nobody killed died at its point.
+func (p *process) buried() {
 	p.mu.Lock()
-	p.arm = point
+	defer p.mu.Unlock()
+	if !p.killed && len(p.points) > 0 {
+		p.points = p.points[1:]
+	}
+}
+
+// arm makes a child to come kill itself at a named point; the present one is killed.
+func (p *process) arm(point string) {
+	p.mu.Lock()
+	p.points = append(p.points, point)
 	p.mu.Unlock()
 	p.kill()
 }
 
-func (p *process) kill() { p.w.say("kill", p.name, p.signal(syscall.SIGKILL)) }
+func (p *process) kill() {
+	p.mu.Lock()
+	p.killed = true
+	p.mu.Unlock()
+	p.w.say("kill", p.name, p.signal(syscall.SIGKILL))
+}
 
 // freeze stops the child for d, longer than its leases, and continues it.
 func (p *process) freeze(ctx context.Context, d time.Duration) {
