@@ -13,7 +13,8 @@ const (
 	releaseSoon = 500 * time.Millisecond // after which a message that could not be started is to come again
 	reopenMin   = 100 * time.Millisecond
 	reopenMax   = 5 * time.Second
-	extenders   = 16 // messages extended at once
+	extenders   = 16          // messages extended at once
+	ackShare    = time.Second // acknowledgements share a context for so long
 )
 
 // Receive runs the jobs that queue's messages name until ctx ends, and stops as Run does; messages that it holds
@@ -230,9 +231,28 @@ func (r *receiver) start(ctx context.Context, messages []held) {
 
 // acknowledge ends a message. If that fails it comes again, and its token tells that it is worthless.
 func (w *Worker) acknowledge(d Delivery) {
-	ctx, cancel := w.call()
-	defer cancel()
-	_ = d.Ack(ctx)
+	_ = d.Ack(w.acks.context(w, time.Now()))
+}
+
+// ackContext is the context of acknowledgements. They share one for a while, because one for each costs more than
+// many queues take to acknowledge.
+type ackContext struct {
+	mu     sync.Mutex
+	ctx    context.Context
+	cancel context.CancelFunc
+	until  time.Time // when the next one is made
+}
+
+// context returns a context that lasts for at least StoreTimeout.
+func (c *ackContext) context(w *Worker, now time.Time) context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !now.Before(c.until) {
+		// The one before is not cancelled: others may be using it. Its time ends, or the worker's.
+		c.ctx, c.cancel = context.WithTimeout(w.calls, w.opts.StoreTimeout+ackShare)
+		c.until = now.Add(ackShare)
+	}
+	return c.ctx
 }
 
 // release gives messages back to their queue, to come again after about d.

@@ -20,6 +20,15 @@ type gate struct {
 // patience is how long a free slot is left to a busy priority that is just starting its last messages.
 const patience = 3 * time.Millisecond
 
+// How slots are gathered before messages are received: with at least gatherFrom in use, of which one came free of late,
+// in so many turns at most.
+const (
+	gatherFrom   = 100
+	gatherWithin = 50 * time.Millisecond
+	gatherTurn   = time.Millisecond
+	gatherTurns  = 4
+)
+
 func (g *gate) init() {
 	for _, p := range Priorities {
 		g.granted[p] = make(chan int, 1)
@@ -30,6 +39,7 @@ func (g *gate) init() {
 // wait or run. It takes no slot: a receive may wait for ever, and slots must not. With none free it is one while slots
 // come free all the time, so that p has something to offer when its turn comes; else bound waits.
 func (w *Worker) bound(ctx context.Context, p Priority) int {
+	w.gatherSlots(ctx)
 	for {
 		w.mu.Lock()
 		open, reserved := w.freeLocked()
@@ -50,6 +60,22 @@ func (w *Worker) bound(ctx context.Context, p Priority) int {
 		if w.await1(ctx, p) == 0 {
 			return 0
 		}
+	}
+}
+
+// gatherSlots waits a moment for more slots where many are taken and come free all the time: starting jobs a few at
+// a time costs the store more than all else.
+func (w *Worker) gatherSlots(ctx context.Context) {
+	for range gatherTurns {
+		w.mu.Lock()
+		open, reserved := w.freeLocked()
+		used := w.opts.Slots - open - reserved
+		wait := used >= gatherFrom && used > w.opts.Slots/2 && time.Since(w.freedAt) < gatherWithin
+		w.mu.Unlock()
+		if !wait || ctx.Err() != nil {
+			return
+		}
+		sleep(ctx, gatherTurn)
 	}
 }
 

@@ -103,6 +103,7 @@ type Worker struct {
 
 	extending atomic.Bool // messages are being extended
 	fixed     atomic.Bool // the queue cannot extend messages
+	acks      ackContext
 
 	wakeC  chan struct{} // claim now
 	helpC  chan struct{} // a second claim loop is wanted
