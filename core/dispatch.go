@@ -146,20 +146,19 @@ func (d *dispatcher) standBy(deposed bool) (nextIn time.Duration) {
 	return d.period
 }
 
-// pace sets the pause between passes while there is a backlog: none to speak of while there is credit, then so
-// that each pass finds between a quarter and half of the window started: often where consumers are fast, once a
-// period where they stand still.
+// pace sets the pause between passes while there is a backlog: none to speak of while there is credit or consumers
+// nearly emptied the queue, else until a quarter of what is queued will have been started at the rate of late: a pass
+// that marks a few rows costs nearly as much as one that marks thousands. Where nothing is started it grows to a period.
 func (d *dispatcher) pace(before int, w *Window) {
-	switch size := w.Size(); {
-	case w.Credit(0) >= size/4:
+	switch size, half := w.Size(), w.HalfIn(); {
+	case w.Credit(0) >= size/4 || before < size/4:
 		d.gap = d.opts.MinGap
+	case half > 0:
+		d.gap = max(d.opts.MinGap, min(d.period, half/2))
 	case before > size*3/4:
 		d.gap = min(d.period, 2*d.gap)
 	case before < size/2:
 		d.gap = max(d.opts.MinGap, d.gap/2)
-	}
-	if half := w.HalfIn(); half > 0 {
-		d.gap = min(d.gap, max(d.opts.MinGap, half))
 	}
 }
 
