@@ -53,9 +53,17 @@ func newPublisher(topics map[Priority]Topic, opts DispatchOptions, onFailed func
 
 // publish begins to send one message per job, in groups by priority, and returns.
 func (p *publisher) publish(jobs []Job) {
-	byPriority := map[Priority][]Message{}
-	for _, job := range jobs {
-		byPriority[job.Priority] = append(byPriority[job.Priority], MessageOf(job))
+	counts := map[Priority]int{}
+	for i := range jobs {
+		counts[jobs[i].Priority]++
+	}
+	byPriority := make(map[Priority][]Message, len(counts))
+	for priority, n := range counts {
+		byPriority[priority] = make([]Message, 0, n)
+	}
+	for i := range jobs {
+		j := &jobs[i]
+		byPriority[j.Priority] = append(byPriority[j.Priority], MessageOf(*j))
 	}
 	for priority, messages := range byPriority {
 		l := p.lines[priority]

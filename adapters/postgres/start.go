@@ -25,6 +25,9 @@ func (s *Store) Start(ctx context.Context, refs []core.Ref, req core.ClaimReques
 				refused = append(refused, core.Ref{ID: r.Int(colID), Token: r.Int(colLeaseToken)})
 				return nil
 			}
+			if result.Jobs == nil {
+				result.Jobs = make([]core.Job, 0, len(refs))
+			}
 			result.Jobs = appendRecord(result.Jobs, r)
 			return nil
 		}))

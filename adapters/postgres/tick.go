@@ -129,7 +129,11 @@ func (t *tick) finishDispatch() {
 	for i := range t.claim.jobs {
 		t.queued(&t.claim.jobs[i])
 	}
-	t.result.Dispatched = append(t.result.Dispatched, t.claim.jobs...)
+	if len(t.result.Dispatched) == 0 {
+		t.result.Dispatched = t.claim.jobs
+	} else {
+		t.result.Dispatched = append(t.result.Dispatched, t.claim.jobs...)
+	}
 	t.result.Taken = t.claim.taken
 }
 
