@@ -52,8 +52,10 @@ var importRules = []importRule{
 		forbids: func(_, imported string) bool { return isCloud(imported) },
 	},
 	{
-		name:    "what users import stays free of functions and adapters",
-		covers:  func(dir string) bool { return within(dir, "handler") || within(dir, "client") && dir != "client/belfrytx" },
+		name: "what users import stays free of functions and adapters",
+		covers: func(dir string) bool {
+			return within(dir, "handler") || within(dir, "client") && dir != "client/belfrytx"
+		},
 		forbids: func(_, imported string) bool { return within(imported, "functions") || within(imported, "adapters") },
 	},
 	{
@@ -61,6 +63,14 @@ var importRules = []importRule{
 		covers: func(dir string) bool { return dir == "client/belfrytx" },
 		forbids: func(_, imported string) bool {
 			return within(imported, "functions") || within(imported, "adapters") && imported != "adapters/postgres"
+		},
+	},
+	{
+		name:   "the operator's command speaks to the API and to PostgreSQL, as anyone could",
+		covers: func(dir string) bool { return within(dir, "cmd/belfry") },
+		forbids: func(_, imported string) bool {
+			return within(imported, "functions") && imported != "functions/boot" || within(imported, "adapters") && imported != "adapters/postgres" ||
+				within(imported, "internal")
 		},
 	},
 	{
@@ -113,6 +123,9 @@ func TestImportRulesForbid(t *testing.T) {
 		{"client", "adapters/postgres"},
 		{"client/belfrytx", "adapters/sqlite"},
 		{"client/belfrytx", "functions/api"},
+		{"cmd/belfry", "functions/api"},
+		{"cmd/belfry", "adapters/sqlite"},
+		{"cmd/belfry", "internal/node"},
 		{"adapters/postgres", "core/storetest"},
 		{"cmd/local", "belfrytest"},
 		{"cmd/local", "internal/testenv"},
@@ -135,6 +148,8 @@ func TestImportRulesForbid(t *testing.T) {
 		{"cmd/local", "functions/worker"},
 		{"internal/testenv", "internal/pgserver"},
 		{"client/belfrytx", "adapters/postgres"},
+		{"cmd/belfry", "client"},
+		{"cmd/belfry", "adapters/postgres"},
 	}
 	for _, c := range allowed {
 		if breaksARule(c.dir, c.imported) {

@@ -68,7 +68,7 @@ func (a *app) checkClock(f *findings, check string, store, asked time.Time) {
 // checkWork looks at what waits and what hangs.
 func checkWork(f *findings, s *client.Stats) {
 	if s.Stuck > 0 {
-		f.broken("stuck", fmt.Sprintf("%s run under a lease that has passed", jobs(s.Stuck)),
+		f.broken("stuck", "running under a lease that has passed: "+jobs(s.Stuck),
 			"a tick takes them back within seconds: if the number stays, no tick runs, so start one and look at its log")
 	} else {
 		f.ok("stuck", "no running job is without a lease")

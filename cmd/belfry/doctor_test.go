@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/belfry-dev/belfry/adapters/postgres"
+	"github.com/belfry-dev/belfry/client"
+	"github.com/belfry-dev/belfry/internal/testenv"
+)
+
+// states are the findings as "check: state", and every one that is not ok must say what to do.
+func states(t *testing.T, f findings) string {
+	t.Helper()
+	var all []string
+	for _, found := range f {
+		all = append(all, found.Check+": "+found.State)
+		if (found.State == stateOK) != (found.Advice == "") {
+			t.Errorf("%+v", found)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestDoctorLooksAtClocks(t *testing.T) {
+	noon := time.Date(2031, 1, 2, 12, 0, 0, 0, time.UTC)
+	for store, want := range map[time.Duration]string{
+		0: stateOK, 3 * time.Second: stateOK, -3 * time.Second: stateOK, 7 * time.Second: stateWarning, -7 * time.Second: stateWarning, 24 * time.Hour: stateWarning,
+	} {
+		a := &app{now: func() time.Time { return noon.Add(time.Second) }} // it took a second to ask
+		var f findings
+		a.checkClock(&f, "clock", noon.Add(store), noon)
+		if got := states(t, f); got != "clock: "+want {
+			t.Errorf("off by %s: %s", store, got)
+		}
+	}
+	var f findings
+	(&app{now: func() time.Time { return noon }}).checkClock(&f, "clock", noon.Add(-90*time.Second), noon)
+	if !strings.Contains(f[0].Text, "is 1m30s behind this machine's") {
+		t.Error(f[0].Text)
+	}
+}
+
+func TestDoctorLooksAtWork(t *testing.T) {
+	var f findings
+	checkWork(&f, &client.Stats{
+		Queues: []client.QueueStats{{Priority: client.Bulk, OldestDue: "1h0m0.5s"}, {Priority: client.Default, OldestDue: "59s"}},
+		Stuck:  1, Unhandled: 2, DeadLetters: 100_000, Capped: true, OldestSnapshot: "6m0s", HistoryOverflow: 3,
+	})
+	if got, want := states(t, f), "stuck: broken, late: warning, unhandled: warning, dead letters: warning, snapshot: warning, history: warning"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if f[0].Text != "running under a lease that has passed: 1 job" || f[1].Text != "due jobs wait: bulk 1h0m1s" || f[3].Text != "100000+ wait to be looked at" {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestDoctorNamesTheOldestSnapshot(t *testing.T) {
+	address := testenv.Postgres(t)
+	config, err := pgx.ParseConfig(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.RuntimeParams["application_name"] = "forgotten"
+	conn, err := pgx.ConnectConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := conn.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	if d, err := postgres.Diagnose(t.Context(), address); err != nil || d.SnapshotPID != 0 || d.OldestSnapshot != 0 || d.Schedulers != 0 || len(d.Faults()) != 0 {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if _, err := conn.Exec(t.Context(), "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1", pgx.QueryExecModeSimpleProtocol); err != nil {
+		t.Fatal(err)
+	}
+	d, err := postgres.Diagnose(t.Context(), address)
+	if err != nil || d.SnapshotPID != int(conn.PgConn().PID()) || d.OldestSnapshot <= 0 || d.SnapshotApplication != "forgotten" || d.SnapshotState != "idle in transaction" {
+		t.Errorf("%+v, %v", d, err)
+	}
+	var f findings
+	checkSnapshot(&f, d)
+	d.OldestSnapshot = time.Hour
+	checkSnapshot(&f, d)
+	if got := states(t, f); got != "snapshot: ok, snapshot: warning" {
+		t.Error(got)
+	}
+	if _, err := postgres.Diagnose(t.Context(), "postgres://u:s3cr3t@127.0.0.1:1/x"); err == nil || strings.Contains(err.Error(), "s3cr3t") {
+		t.Error(err)
+	}
+}
+
+func TestDoctorLooksAtTheServer(t *testing.T) {
+	address := testenv.Postgres(t)
+	exec(t, address, "ALTER DATABASE "+name(t, address)+" SET default_transaction_read_only = on")
+	d, err := postgres.Diagnose(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f findings
+	checkServer(&f, d)
+	if got := states(t, f); got != "database: broken" || !strings.Contains(f[0].Text, "takes no writes") {
+		t.Errorf("%s %+v", got, f)
+	}
+}
