@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -32,9 +33,12 @@ type Options struct {
 	Now func() time.Time
 	// AllowTarget accepts jobs that name a target URL. Zero means they are refused.
 	AllowTarget bool
-	Version     string // shown in the OpenAPI document. Zero means "dev"
-	Limits      Limits
-	Logger      *slog.Logger // Zero means nothing is logged
+	// Tokens are the bearer tokens of which each call under /v1 and /metrics must carry one; see MinToken. Zero
+	// means anyone may call: hosts then serve loopback only, see CheckOpen.
+	Tokens  []string
+	Version string // shown in the OpenAPI document. Zero means "dev"
+	Limits  Limits
+	Logger  *slog.Logger // Zero means nothing is logged
 }
 
 // Limits bound what one request may take.
@@ -57,6 +61,7 @@ type API struct {
 	Options
 	wait   *waiter
 	recent *recentStats
+	tokens tokens
 	serve  http.Handler
 }
 
@@ -79,6 +84,11 @@ func New(o Options) (*API, error) {
 	}
 	o.Limits.fill()
 	a := &API{Options: o, wait: newWaiter(o.Jobs, o.Limits.Waits), recent: &recentStats{store: o.Stats}}
+	var err error
+	if a.tokens, err = newTokens(o.Tokens); err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
+	a.Options.Tokens = nil // the hashes are enough
 	routes, err := a.router()
 	if err != nil {
 		return nil, err

@@ -21,12 +21,16 @@ func (a *API) document() huma.Config {
 	namer := func(t reflect.Type, hint string) string {
 		return strings.TrimSuffix(huma.DefaultSchemaNamer(t, hint), "Doc")
 	}
+	components := &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/", namer)}
+	if len(a.tokens) > 0 {
+		components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}
+	}
 	return huma.Config{OpenAPI: &huma.OpenAPI{
 		OpenAPI:    "3.1.0",
 		Info:       &huma.Info{Title: "Belfry", Version: a.Version, Description: intro, License: &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"}},
 		Servers:    []*huma.Server{{URL: "/"}},
 		Tags:       []*huma.Tag{{Name: "Jobs"}, {Name: "Dead letters"}, {Name: "Operation"}},
-		Components: &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/", namer)},
+		Components: components,
 	}}
 }
 

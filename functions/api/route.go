@@ -28,6 +28,9 @@ func (a *API) router() (http.Handler, error) {
 	for _, group := range [][]route{a.jobRoutes(doc), a.deadRoutes(doc), a.statsRoutes(doc)} {
 		for _, route := range group {
 			shown = append(shown, route.op)
+			if len(a.tokens) > 0 && guarded(route.op) {
+				ask(route.op, doc.OpenAPI().Components.Schemas)
+			}
 			doc.OpenAPI().AddOperation(route.op)
 			doc.Adapter().Handle(route.op, a.run(route))
 		}
@@ -53,7 +56,14 @@ func (a *API) run(route route) func(huma.Context) {
 		watched.route = route.op.Path
 		limited, cancel := context.WithTimeout(r.Context(), a.Limits.Time+route.extra)
 		defer cancel()
-		if err := route.handle(watched, r.WithContext(limited)); err != nil {
+		err := error(nil)
+		if guarded(route.op) {
+			err = a.tokens.admit(r)
+		}
+		if err == nil {
+			err = route.handle(watched, r.WithContext(limited))
+		}
+		if err != nil {
 			watched.fail(err)
 		}
 	}

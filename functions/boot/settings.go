@@ -22,6 +22,9 @@ type Settings struct {
 
 	Addr string `env:"BELFRY_ADDR" envDefault:"127.0.0.1:8080" doc:"Address the API listens on."`
 
+	Tokens   []string `env:"BELFRY_TOKENS" doc:"Bearer tokens, with commas, of which each call of the API must carry one; at least 20 characters each. Required unless the address is a loopback one."`
+	Insecure bool     `env:"BELFRY_INSECURE" envDefault:"false" doc:"true serves any address without tokens."`
+
 	Workers         int           `env:"BELFRY_WORKERS" envDefault:"1000" doc:"Jobs one process runs at once, 1 to 100000."`
 	CriticalWorkers int           `env:"BELFRY_CRITICAL_WORKERS" envDefault:"0" doc:"Of these, slots that run critical jobs only; less than BELFRY_WORKERS."`
 	Lease           time.Duration `env:"BELFRY_LEASE" envDefault:"60s" doc:"A worker's lease on a job; longer than two heartbeats."`
@@ -71,6 +74,8 @@ func explain(err error) error {
 			want = `a duration such as "90s" or "1h30m"`
 		case reflect.TypeFor[int]():
 			want = "a whole number"
+		case reflect.TypeFor[bool]():
+			want = "true or false"
 		}
 		out = append(out, fmt.Errorf("%s: want %s", name, want))
 	}
@@ -108,6 +113,11 @@ func (s Settings) Check() error {
 	within("BELFRY_BUCKET_LEASE", s.BucketLease, 3*s.Tick, 10*time.Minute)
 	within("BELFRY_HISTORY_RETENTION", s.HistoryRetention, 0, 100*365*24*time.Hour)
 	within("BELFRY_DEAD_LETTER_RETENTION", s.DeadRetention, 0, 100*365*24*time.Hour)
+	for i, t := range s.Tokens {
+		if len(t) < 20 || strings.ContainsAny(t, " \t\r\n") {
+			bad("BELFRY_TOKENS", "token %d has %d characters, want at least 20 without spaces", i+1, len(t))
+		}
+	}
 	if _, ok := logLevels[s.LogLevel]; !ok {
 		bad("BELFRY_LOG_LEVEL", "is %q, want debug, info, warn or error", s.LogLevel)
 	}

@@ -43,6 +43,8 @@ func TestReadSettingsNamesTheSetting(t *testing.T) {
 		"BELFRY_TIMEOUT":            {"1ms", "1s to"},
 		"BELFRY_STOP_GRACE":         {"9999h", "0s to 1h"},
 		"BELFRY_HISTORY_RETENTION":  {"-1h", "0s to"},
+		"BELFRY_TOKENS":             {"canary", "at least 20"},
+		"BELFRY_INSECURE":           {"maybe", "true or false"},
 		"BELFRY_LOG_LEVEL":          {"loud", "debug, info"},
 		"BELFRY_LOG_FORMAT":         {"xml", "text or json"},
 	} {

@@ -104,7 +104,14 @@ func (n *running) buildAPI() error {
 			return err
 		}
 	}
-	o := api.Options{Jobs: n.Store, Stats: n.Store, Version: n.Version, Logger: n.Log}
+	loopback := false
+	if a, ok := n.Listener.Addr().(*net.TCPAddr); ok {
+		loopback = a.IP.IsLoopback()
+	}
+	if err := api.CheckOpen(loopback, n.Settings.Tokens, n.Settings.Insecure); err != nil {
+		return fmt.Errorf("serve %s: %w", n.Listener.Addr(), err)
+	}
+	o := api.Options{Tokens: n.Settings.Tokens, Jobs: n.Store, Stats: n.Store, Version: n.Version, Logger: n.Log}
 	wake := func() {}
 	if n.worker != nil {
 		wake = n.worker.Wake
