@@ -21,6 +21,7 @@ func TestStore(t *testing.T) {
 	runContract(t, direct, direct)
 }
 
+// I05: everything also holds where each transaction may meet another session.
 func TestStoreThroughPgBouncer(t *testing.T) {
 	direct := testenv.Postgres(t)
 	runContract(t, direct, testenv.PgBouncer(t, direct))
