@@ -110,9 +110,9 @@ func (s *Store) emptyOverflow(ctx context.Context, req core.MaintainRequest, res
 }
 
 func (s *Store) moveDay(ctx context.Context, text string, result *core.MaintainResult) error {
-	day, err := time.Parse(dayLayout, text)
-	if err != nil {
-		return nil // an instant beyond the calendar: damaged by hand, left where it is
+	day, bad := time.Parse(dayLayout, text)
+	if bad != nil {
+		return nil //nolint:nilerr // an instant beyond the calendar: damaged by hand, left where it is
 	}
 	if err := s.makeDay(ctx, text, result); err != nil {
 		return err
