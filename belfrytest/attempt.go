@@ -46,8 +46,8 @@ type attemptContext struct {
 	context.Context // the worker's
 	done            chan struct{}
 
-	mu   sync.Mutex
-	over context.Context // what this one is like since it has ended
+	mu  sync.Mutex
+	err error
 }
 
 // newAttemptContext returns a handler's context; it calls ended when it has ended.
@@ -59,22 +59,14 @@ func newAttemptContext(parent context.Context, ended func()) (*attemptContext, c
 
 // end makes the context end as its parent did.
 func (c *attemptContext) end() {
-	over := c.Context
-	if cause := context.Cause(over); errors.Is(cause, core.ErrTimeout) {
-		passed, release := context.WithDeadlineCause(context.Background(), time.Unix(0, 0), cause)
-		defer release()
-		over = passed
+	err := c.Context.Err()
+	if errors.Is(context.Cause(c.Context), core.ErrTimeout) {
+		err = context.DeadlineExceeded
 	}
 	c.mu.Lock()
-	c.over = over
+	c.err = err
 	c.mu.Unlock()
 	close(c.done)
-}
-
-func (c *attemptContext) ended() context.Context {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.over
 }
 
 // Done is closed when the handler must stop.
@@ -82,18 +74,7 @@ func (c *attemptContext) Done() <-chan struct{} { return c.done }
 
 // Err is nil until then.
 func (c *attemptContext) Err() error {
-	if over := c.ended(); over != nil {
-		return over.Err()
-	}
-	return nil
-}
-
-// Value is the parent's, but for the one by which context.Cause finds the cause of the end: that comes from over.
-func (c *attemptContext) Value(key any) any {
-	if over := c.ended(); over != nil {
-		if v := over.Value(key); v != nil {
-			return v
-		}
-	}
-	return c.Context.Value(key)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
 }

@@ -1,6 +1,7 @@
 package belfrytest
 
 import (
+	"context"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
@@ -9,7 +10,7 @@ import (
 // Job returns a job as it stands, live or ended.
 func (e *Engine) Job(id int64) core.Job {
 	e.t.Helper()
-	job, err := e.store.Get(e.t.Context(), id)
+	job, err := e.store.Get(context.Background(), id)
 	if err != nil {
 		e.t.Fatalf("job %d: %v", id, err)
 	}
@@ -26,7 +27,7 @@ func (e *Engine) Errors(id int64) []core.AttemptError {
 // or is about to, when Cancel returns, and the job ends with the next Drain or WaitFor. A job that has ended ends the test.
 func (e *Engine) Cancel(id int64) core.Job {
 	e.t.Helper()
-	job, err := e.store.Cancel(e.t.Context(), id)
+	job, err := e.store.Cancel(context.Background(), id)
 	if err != nil {
 		e.t.Fatalf("Cancel: job %d: %v", id, err)
 	}
@@ -39,7 +40,7 @@ func (e *Engine) Cancel(id int64) core.Job {
 // Retry puts a dead letter back, due now, as an operator does. A job that has not failed ends the test.
 func (e *Engine) Retry(id int64) core.Job {
 	e.t.Helper()
-	job, err := e.store.Retry(e.t.Context(), id)
+	job, err := e.store.Retry(context.Background(), id)
 	if err != nil {
 		e.t.Fatalf("Retry: job %d: %v", id, err)
 	}
@@ -49,7 +50,7 @@ func (e *Engine) Retry(id int64) core.Job {
 // Reschedule makes a job that has not started due at an instant. One that has ends the test.
 func (e *Engine) Reschedule(id int64, at time.Time) core.Job {
 	e.t.Helper()
-	job, err := e.store.Reschedule(e.t.Context(), id, core.When{At: at})
+	job, err := e.store.Reschedule(context.Background(), id, core.When{At: at})
 	if err != nil {
 		e.t.Fatalf("Reschedule: job %d: %v", id, err)
 	}

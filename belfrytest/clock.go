@@ -1,15 +1,10 @@
 package belfrytest
 
 import (
+	"context"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
-)
-
-// The lease of a running attempt and how often it is extended while the clock is advanced, as in production.
-const (
-	lease     = time.Minute
-	heartbeat = 20 * time.Second
 )
 
 // Now is what the clock shows.
@@ -19,7 +14,7 @@ func (e *Engine) Now() time.Time {
 
 // Advance lets d go by: it runs what is due now, moves the clock to each instant at which something more becomes due,
 // runs that to its end, and so on until the clock shows d more. On the way the scheduler ticks, jobs expire, leases
-// of running attempts are extended and their timeouts pass.
+// of running attempts are kept and their timeouts pass.
 //
 // An attempt that ran already when Advance was called (see WaitFor) goes on meanwhile and is waited for only once its
 // context ends. One that begins meanwhile is waited for, so its handler must return without the clock's help.
@@ -52,7 +47,7 @@ func (e *Engine) Skip(d time.Duration) {
 	}
 	e.gate.beating.Lock()
 	e.offset.Add(d.Microseconds())
-	_, err := e.ticker.Tick(e.t.Context())
+	_, err := e.ticker.Tick(context.Background())
 	e.gate.beating.Unlock()
 	if err != nil {
 		e.t.Fatalf("Skip: %v", err)
@@ -69,20 +64,13 @@ func (e *Engine) Skip(d time.Duration) {
 	e.moved(d)
 }
 
-// pass moves the clock by d, within which nothing becomes due, from heartbeat to heartbeat. It stops early where an
-// attempt ends meanwhile: that may make something due.
+// pass moves the clock by d, within which nothing becomes due. Whatever runs keeps its lease: the heartbeats of d are
+// made up for before anyone looks.
 func (e *Engine) pass(act string, d time.Duration) {
 	e.t.Helper()
-	for running := len(e.gate.attempts()); d > 0 && running == len(e.gate.attempts()); {
-		step := d
-		if running > 0 {
-			step = min(d, heartbeat)
-		}
-		e.offset.Add(step.Microseconds())
-		e.moved(step)
-		e.beat(act)
-		d -= step
-	}
+	e.offset.Add(d.Microseconds())
+	e.moved(d)
+	e.beat(act)
 }
 
 // moved tells the worker and the attempts that the clock was moved by d.

@@ -22,6 +22,7 @@
 //	drive.go                Drain, WaitFor, and how they know that nothing is left to do
 //	submit.go, change.go    submitting, reading and changing jobs
 //	require.go, match.go    what code under test must have submitted
-//	gate.go, attempt.go     between the engine's parts: who may claim when, and what runs
+//	gate.go                 between worker and store: who may claim, and when
+//	watch.go, attempt.go    what runs, and what became of it
 //	describe.go             jobs in the texts of failures
 package belfrytest

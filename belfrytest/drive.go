@@ -2,6 +2,7 @@ package belfrytest
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
 
@@ -17,8 +18,8 @@ func (e *Engine) Drain() {
 }
 
 // WaitFor runs what is due until job id has the status, without moving the clock, and returns the job. With
-// core.Running it returns once the handler is entered and leaves it running, for tests of cancel, timeouts and
-// lost leases. A job that ends otherwise, or cannot get there now, ends the test.
+// core.Running it returns once the handler is called, however far that has come, and leaves it running, for tests of
+// cancel, timeouts and lost leases. A job that ends otherwise, or cannot get there now, ends the test.
 func (e *Engine) WaitFor(id int64, status core.Status) core.Job {
 	e.t.Helper()
 	defer e.drive("WaitFor")()
@@ -79,7 +80,7 @@ func (e *Engine) tick(act string) (due []core.Lane, next time.Duration) {
 	var report core.TickReport
 	for more := true; more; more = report.More {
 		var err error
-		if report, err = e.ticker.Tick(e.t.Context()); err != nil {
+		if report, err = e.ticker.Tick(context.Background()); err != nil {
 			e.t.Fatalf("%s: %v", act, err)
 		}
 	}

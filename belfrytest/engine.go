@@ -90,7 +90,7 @@ func (e *Engine) open() error {
 	e.store = store
 	e.submitter = core.NewSubmitter(store, core.SubmitterOptions{Now: e.Now})
 	e.gate = newGate(store, e.Now)
-	e.ticker, err = core.NewTicker(store, core.TickerOptions{Holder: "belfrytest", Chance: exactly})
+	e.ticker, err = core.NewTicker(store, core.TickerOptions{Holder: "belfrytest", LeaseLength: time.Minute, Chance: exactly})
 	if err != nil || len(e.handlers) == 0 {
 		return err
 	}
@@ -100,7 +100,7 @@ func (e *Engine) open() error {
 func (e *Engine) startWorker() (err error) {
 	e.worker, err = core.NewWorker(e.gate, e.gate.watched(e.handlers), core.WorkerOptions{
 		ID: "belfrytest", Slots: e.opts.Slots, CriticalSlots: -1, Timeout: e.opts.Timeout, StopGrace: -1,
-		Lease: lease, Heartbeat: heartbeat, Chance: exactly, OnEvent: e.gate.event,
+		Chance: exactly, OnEvent: e.gate.event,
 	})
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/belfry-dev/belfry/belfrytest"
@@ -70,7 +71,7 @@ func TestFailuresTellTheJob(t *testing.T) {
 		{"nobody handles the type", func(t testing.TB) {
 			e := belfrytest.New(t, boom)
 			e.WaitFor(e.Submit("other", nil), core.Done)
-		}, []string{`job 1 "other": scheduled`, "due now, and no handler is registered for its type"}},
+		}, []string{"WaitFor: job 1 is not done", `job 1 "other": scheduled`, "due now, and no handler is registered for its type"}},
 		{"ends otherwise", func(t testing.TB) {
 			e := belfrytest.New(t, boom)
 			id := e.Submit("note", nil)
@@ -159,21 +160,23 @@ func TestEachMatchCanFail(t *testing.T) {
 	}
 }
 
+// TestHandlerThatNeverReturnsFailsTheTest runs in a bubble, where patience takes no time.
 func TestHandlerThatNeverReturnsFailsTheTest(t *testing.T) {
 	t.Parallel()
-	release := make(chan struct{})
-	defer close(release)
-	said := failure(t, func(t testing.TB) {
-		e := belfrytest.NewWith(t, setOf(func(context.Context, *handler.Job[note]) error { <-release; return nil }),
-			belfrytest.Options{Patience: 50 * time.Millisecond})
-		e.Submit("note", note{"stuck"})
-		e.Drain()
-	})
-	for _, want := range []string{"Drain: nothing happened for 50ms", "WaitFor(id, core.Running)", `job 1 "note": running, attempt 1 of 5`, "handlers go on after the end of their context"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("%q is not in what was said:\n%s", want, said)
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		defer close(release)
+		said := failure(t, func(t testing.TB) {
+			e := belfrytest.New(t, setOf(func(context.Context, *handler.Job[note]) error { <-release; return nil }))
+			e.Submit("note", note{"stuck"})
+			e.Drain()
+		})
+		for _, want := range []string{"Drain: nothing happened for 10s", "WaitFor(id, core.Running)", `job 1 "note": running, attempt 1 of 5`, "handlers go on after the end of their context"} {
+			if !strings.Contains(said, want) {
+				t.Errorf("%q is not in what was said:\n%s", want, said)
+			}
 		}
-	}
+	})
 }
 
 func TestWorkWithoutEndFailsTheTest(t *testing.T) {

@@ -1,6 +1,7 @@
 package belfrytest
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -38,7 +39,7 @@ func (e *Engine) list(q core.ListQuery) []core.Job {
 	e.t.Helper()
 	var all []core.Job
 	for q.Limit = 1000; ; q.Before = all[len(all)-1].ID {
-		page, err := e.store.List(e.t.Context(), q)
+		page, err := e.store.List(context.Background(), q)
 		if err != nil {
 			e.t.Fatalf("list jobs: %v", err)
 		}

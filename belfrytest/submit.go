@@ -1,6 +1,7 @@
 package belfrytest
 
 import (
+	"context"
 	"encoding/json"
 
 	"github.com/belfry-dev/belfry/core"
@@ -17,7 +18,7 @@ func (e *Engine) Submit(jobType string, payload any) int64 {
 // The answer's Existing is the live job that has its dedupe key, if there is one: then nothing was submitted.
 func (e *Engine) SubmitJob(job core.NewJob) core.Submitted {
 	e.t.Helper()
-	answer, err := e.submitter.Submit(e.t.Context(), job)
+	answer, err := e.submitter.Submit(context.Background(), job)
 	if err != nil {
 		e.t.Fatalf("SubmitJob: %v", err)
 	}

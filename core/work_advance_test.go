@@ -30,6 +30,9 @@ func TestAdvanceBringsTimeoutsNearer(t *testing.T) {
 		}
 		r.worker.Advance(time.Minute)
 		synctest.Wait()
+		if len(cause) == 0 {
+			t.Fatal("the attempt goes on after its timeout")
+		}
 		if got := <-cause; !errors.Is(got, ErrTimeout) {
 			t.Errorf("cause %v, want the timeout", got)
 		}

@@ -1,0 +1,155 @@
+package belfrytest
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// Heartbeat notes the answers.
+func (g *gate) Heartbeat(ctx context.Context, beats []core.Ref, length time.Duration) ([]core.Beat, error) {
+	g.beating.RLock()
+	answers, err := g.WorkStore.Heartbeat(ctx, beats, length)
+	g.beating.RUnlock()
+	if err != nil {
+		return answers, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i, answer := range answers {
+		if a := g.active[beats[i]]; a != nil && !answer.Busy {
+			a.beats++
+			a.stale = a.stale || answer.Stale
+			a.ending = a.ending || answer.Stale || answer.CancelWanted
+		}
+	}
+	g.tell()
+	return answers, nil
+}
+
+// Finish notes which attempts are over. Their errors bear the clock's time: the worker adds to the time of the claim
+// what its own clock saw since, and that clock does not stand still.
+func (g *gate) Finish(ctx context.Context, ends []core.End) ([]core.EndAnswer, error) {
+	for i := range ends {
+		if end := &ends[i]; (end.Outcome == core.EndRetry || end.Outcome == core.EndFail) && len(end.Errors) > 0 {
+			end.Errors[len(end.Errors)-1].At = g.now()
+		}
+	}
+	answers, err := g.WorkStore.Finish(ctx, ends)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err != nil {
+		g.err = err
+	}
+	for i, answer := range answers {
+		if !answer.Busy {
+			delete(g.active, ends[i].Ref)
+		}
+	}
+	g.tell()
+	return answers, err
+}
+
+// event notes handlers that were given up after their lease was lost: nobody records an end of those.
+func (g *gate) event(e core.WorkEvent) {
+	if e.Kind != core.Leaked {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if a := g.active[e.Job]; a != nil && a.stale {
+		delete(g.active, e.Job)
+		g.tell()
+	}
+}
+
+func (g *gate) entered(job *core.Job) *attempt {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	a := g.active[core.Ref{ID: job.ID, Token: job.LeaseToken}]
+	if a == nil {
+		a = &attempt{job: *job}
+	}
+	a.entered = true
+	g.handlers[a] = true
+	g.tell()
+	return a
+}
+
+// over notes that the context of a handler has ended.
+func (g *gate) over(a *attempt) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	a.over = true
+	g.tell()
+}
+
+func (g *gate) left(a *attempt) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	a.returned = true
+	delete(g.handlers, a)
+	g.tell()
+}
+
+// attempts returns what is active, oldest job first.
+func (g *gate) attempts() []*attempt {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.activeLocked()
+}
+
+func (g *gate) activeLocked() []*attempt {
+	all := make([]*attempt, 0, len(g.active))
+	for _, a := range g.active {
+		all = append(all, a)
+	}
+	slices.SortFunc(all, func(a, b *attempt) int { return int(a.job.ID - b.job.ID) })
+	return all
+}
+
+// state says whether attempts other than those going on already are under way, how many attempts hold a slot, how
+// many were begun, and what went wrong.
+func (g *gate) state(going []*attempt) (busy bool, slots, runs int, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, a := range g.active {
+		if a.ending || !slices.Contains(going, a) {
+			busy = true
+		}
+	}
+	return busy, len(g.active), g.runs, g.err
+}
+
+// isEntered reports whether the handler of a job runs.
+func (g *gate) isEntered(id int64) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, a := range g.active {
+		if a.job.ID == id && a.entered {
+			return true
+		}
+	}
+	return false
+}
+
+// awaitHandlers waits until all handlers have returned, and describes those that do not.
+func (g *gate) awaitHandlers(patience time.Duration) string {
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	for {
+		g.mu.Lock()
+		changed, left := g.changed, len(g.handlers)
+		g.mu.Unlock()
+		if left == 0 {
+			return ""
+		}
+		select {
+		case <-changed:
+		case <-deadline.C:
+			return g.describeHandlers()
+		}
+	}
+}
