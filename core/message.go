@@ -38,10 +38,15 @@ type wireMessage struct {
 
 // Encode writes the message's body: one line of JSON, valid UTF-8.
 func (m Message) Encode() []byte {
+	return m.Append(make([]byte, 0, 96+len(m.Type)+len(m.Tenant)+len(m.Trace)))
+}
+
+// Append appends the message's body to b.
+func (m Message) Append(b []byte) []byte {
 	if plain(m.Type) && plain(m.Tenant) && plain(m.Trace) {
-		return m.appendPlain(make([]byte, 0, 96+len(m.Type)+len(m.Tenant)+len(m.Trace)))
+		return m.appendPlain(b)
 	}
-	return m.encodeAny()
+	return append(b, m.encodeAny()...)
 }
 
 // encodeAny encodes any message.

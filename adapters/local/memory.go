@@ -43,8 +43,10 @@ func newMemory(visibility time.Duration) *memory {
 func (m *memory) add(bodies [][]byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, body := range bodies {
-		m.ready = append(m.ready, &held{body: body, place: -1})
+	batch := make([]held, len(bodies)) // one allocation: it lives until the last of a bundle is removed
+	for i, body := range bodies {
+		batch[i] = held{body: body, place: -1}
+		m.ready = append(m.ready, &batch[i])
 	}
 	m.wake()
 }
@@ -93,6 +95,9 @@ func (m *memory) takeReady(max, breaks int) (taken []delivered, arrived <-chan s
 	now := time.Now()
 	for len(m.hidden) > 0 && !m.hidden[0].until.After(now) {
 		m.ready = append(m.ready, heap.Pop(&m.hidden).(*held))
+	}
+	if n := min(max, len(m.ready)); n > 0 {
+		taken = make([]delivered, 0, n)
 	}
 	for len(m.ready) > 0 && len(taken) < max {
 		h := m.ready[0]

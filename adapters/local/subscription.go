@@ -80,8 +80,10 @@ func (s *subscription) Receive(ctx context.Context, max int) ([]core.Delivery, e
 	}
 	n := min(max, len(s.left))
 	deliveries := make([]core.Delivery, n)
+	batch := make([]delivery, n)
 	for i, d := range s.left[:n] {
-		deliveries[i] = delivery{d, s.driver.memory}
+		batch[i] = delivery{d, s.driver.memory}
+		deliveries[i] = &batch[i]
 	}
 	s.left = s.left[n:]
 	return deliveries, nil

@@ -1,7 +1,6 @@
 package local
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -21,11 +20,14 @@ type topic struct{ portable *pubsub.Topic }
 func (t *topic) Send(ctx context.Context, msgs []core.Message) []error {
 	errs := make([]error, 0, len(msgs))
 	for bundle := range slices.Chunk(msgs, bundleSize) {
-		lines := make([][]byte, len(bundle))
+		body := make([]byte, 0, 128*len(bundle))
 		for i, m := range bundle {
-			lines[i] = m.Encode()
+			if i > 0 {
+				body = append(body, '\n')
+			}
+			body = m.Append(body)
 		}
-		err := t.portable.Send(ctx, &pubsub.Message{Body: bytes.Join(lines, []byte{'\n'})})
+		err := t.portable.Send(ctx, &pubsub.Message{Body: body})
 		if err != nil {
 			err = fmt.Errorf("local: send: %w", err)
 		}
