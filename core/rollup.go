@@ -74,22 +74,41 @@ func (r *rollups) ended(batch []*attempt, answers []EndAnswer) {
 		if answers[i].Stale || answers[i].Busy {
 			continue
 		}
-		row := r.row(a, a.batch.storeTime(now))
-		switch answers[i].Status {
-		case Done:
-			row.Done++
-		case Failed:
-			row.Failed++
-		case Cancelled:
-			row.Cancelled++
-		case Scheduled:
-			switch a.end.Outcome {
-			case EndRetry:
-				row.Retried++
-			case EndSnooze:
-				row.Snoozed++
-			}
+		r.row(a, a.batch.storeTime(now)).count(answers[i].Status, a.end.Outcome)
+	}
+}
+
+// lost counts attempts that the reaper ended at the store's time at.
+func (r *rollups) lost(jobs []Job, ends []End, answers []EndAnswer, at time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range answers {
+		if answers[i].Stale || answers[i].Busy {
+			continue
 		}
+		of := attempt{priority: jobs[i].Priority, typ: jobs[i].Type}
+		if !of.priority.Valid() {
+			of.priority = Default // as its worker counted it
+		}
+		row := r.row(&of, at)
+		row.Lost++
+		row.count(answers[i].Status, ends[i].Outcome)
+	}
+}
+
+// count adds the end of one attempt.
+func (r *Rollup) count(status Status, outcome Outcome) {
+	switch {
+	case status == Done:
+		r.Done++
+	case status == Failed:
+		r.Failed++
+	case status == Cancelled:
+		r.Cancelled++
+	case status == Scheduled && outcome == EndRetry:
+		r.Retried++
+	case status == Scheduled && outcome == EndSnooze:
+		r.Snoozed++
 	}
 }
 
@@ -144,20 +163,24 @@ func (w *Worker) rollupLoop(done context.Context) {
 			return
 		case <-ticker.C:
 			ctx, cancel := w.call()
-			w.flushRollups(ctx)
+			w.rollups.flush(ctx, w.store)
 			cancel()
 		}
 	}
 }
 
-// flushRollups writes the counts. Those of a call that failed are kept; one whose answer was lost may count
-// twice, which statistics bear better than a gap.
-func (w *Worker) flushRollups(ctx context.Context) {
-	rows := w.rollups.take()
+// flush writes the counts. Those of a call that failed are kept; one whose answer was lost may count twice, which
+// statistics bear better than a gap.
+func (r *rollups) flush(ctx context.Context, store rollupStore) {
+	rows := r.take()
 	if len(rows) == 0 {
 		return
 	}
-	if err := w.store.AddRollups(ctx, w.rollups.shard, rows); err != nil {
-		w.rollups.giveBack(rows)
+	if err := store.AddRollups(ctx, r.shard, rows); err != nil {
+		r.giveBack(rows)
 	}
+}
+
+type rollupStore interface {
+	AddRollups(ctx context.Context, shard int, rows []Rollup) error
 }

@@ -60,7 +60,7 @@ func (w *Worker) run(ctx context.Context, intake func(context.Context)) error {
 	rollup.Wait()
 	last, cancel := context.WithTimeout(values, w.flushGrace())
 	defer cancel()
-	w.flushRollups(last)
+	w.rollups.flush(last, w.store)
 	w.closeReceivers()
 	if left > 0 {
 		return fmt.Errorf("worker: %d attempts ended and could not be recorded: their leases run out", left)

@@ -11,10 +11,11 @@ import (
 	"time"
 )
 
-// TickerStore is what a Ticker asks of a store: the tick itself, and the end of attempts that were lost.
+// TickerStore is what a Ticker asks of a store: the tick itself, the end of attempts that were lost, and their count.
 type TickerStore interface {
 	TickStore
 	Finish(ctx context.Context, ends []End) ([]EndAnswer, error)
+	AddRollups(ctx context.Context, shard int, rows []Rollup) error
 }
 
 // Ticker is the scheduler. Each pass renews the bucket leases, ends attempts whose worker is gone, expires
@@ -30,6 +31,7 @@ type Ticker struct {
 	dispatcher   *dispatcher
 	background   sync.WaitGroup // upkeep
 	maintaining  atomic.Bool    // upkeep runs once at a time
+	rollups      rollups        // counts of lost attempts, which no worker can give any more
 	events       sync.Mutex     // OnEvent is called by one goroutine at a time
 }
 
@@ -77,7 +79,7 @@ func NewTicker(store TickerStore, opts TickerOptions) (*Ticker, error) {
 	if opts.Period < 0 || opts.LeaseLength < 3*opts.Period {
 		return nil, fmt.Errorf("ticker: a lease of %s does not hold three periods of %s", opts.LeaseLength, opts.Period)
 	}
-	t := &Ticker{store: store, opts: opts}
+	t := &Ticker{store: store, opts: opts, rollups: rollups{shard: shardOf(opts.Holder)}}
 	if opts.Topics != nil {
 		d, err := newDispatcher(store, opts, func(n int, err error) {
 			t.event(TickEvent{Kind: PublishFailed, Err: err, Count: n})
@@ -146,6 +148,7 @@ func (t *Ticker) pass(whole context.Context) (TickReport, error) {
 	t.maintain(whole, res.Held)
 	more, err := t.reap(ctx, res, &report)
 	report.More = report.More || more
+	t.rollups.flush(ctx, t.store)
 	if err == nil && t.opts.OnTick != nil {
 		t.opts.OnTick(report)
 	}

@@ -28,6 +28,7 @@ func (t *Ticker) reap(ctx context.Context, res TickResult, report *TickReport) (
 	if err != nil {
 		return more, fmt.Errorf("tick: end lost attempts: %w", err)
 	}
+	t.rollups.lost(res.Lost, ends, answers, res.Now)
 	for _, a := range answers {
 		if !a.Stale && !a.Busy {
 			report.Lost++
