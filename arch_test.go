@@ -74,6 +74,13 @@ var importRules = []importRule{
 		},
 	},
 	{
+		name:   "handler imports the standard library, core and itself",
+		covers: func(dir string) bool { return within(dir, "handler") },
+		forbids: func(_, imported string) bool {
+			return !standard(imported) && !within(imported, "core") && !within(imported, "handler")
+		},
+	},
+	{
 		name:    "test suites are imported by tests and other test suites only",
 		covers:  func(dir string) bool { return !testSuite(dir) },
 		forbids: func(_, imported string) bool { return ours(imported) && testSuite(imported) },
@@ -120,6 +127,7 @@ func TestImportRulesForbid(t *testing.T) {
 		{"functions/boot", "adapters/aws"},
 		{"functions/tick", "adapters/gcp/pubsub"},
 		{"handler", "functions/boot"},
+		{"handler", "go.opentelemetry.io/otel/trace"},
 		{"client", "adapters/postgres"},
 		{"client/belfrytx", "adapters/sqlite"},
 		{"client/belfrytx", "functions/api"},
@@ -146,6 +154,8 @@ func TestImportRulesForbid(t *testing.T) {
 		{"functions/api", "functions/boot"},
 		{"functions/tick/lambda", "adapters/aws"},
 		{"cmd/local", "functions/worker"},
+		{"handler", "log/slog"},
+		{"belfrytest", "adapters/sqlite"},
 		{"internal/testenv", "internal/pgserver"},
 		{"client/belfrytx", "adapters/postgres"},
 		{"cmd/belfry", "client"},

@@ -17,7 +17,8 @@ func (e *Engine) Now() time.Time {
 // of running attempts are kept and their timeouts pass.
 //
 // An attempt that ran already when Advance was called (see WaitFor) goes on meanwhile and is waited for only once its
-// context ends. One that begins meanwhile is waited for, so its handler must return without the clock's help.
+// context ends: where it is to end before time passes, call WaitFor or Drain first. One that begins meanwhile is
+// waited for, so its handler must return without the clock's help.
 func (e *Engine) Advance(d time.Duration) {
 	e.t.Helper()
 	defer e.drive("Advance")()

@@ -116,7 +116,7 @@ func (g *gate) state(going []*attempt) (busy bool, slots, runs int, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, a := range g.active {
-		if a.ending || !slices.Contains(going, a) {
+		if a.ending || a.returned || !slices.Contains(going, a) {
 			busy = true
 		}
 	}
