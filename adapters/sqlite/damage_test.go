@@ -119,6 +119,25 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	openHere(t, path, Options{})
 }
 
+// Someone changed what says which version the tables have.
+func TestVersionThatNeverWasIsRefused(t *testing.T) {
+	path := filled(t)
+	for _, version := range []int{-1, -1 << 31, 0} {
+		alter(t, path, fmt.Sprint("PRAGMA user_version = ", version))
+		if _, err := Open(t.Context(), path, Options{}); !errors.Is(err, core.ErrSchema) {
+			t.Errorf("version %d: want it refused, got %v", version, err)
+		}
+	}
+}
+
+func TestMissingTableIsRefused(t *testing.T) {
+	path := filled(t)
+	alter(t, path, "DROP TABLE job_types")
+	if _, err := Open(t.Context(), path, Options{}); !errors.Is(err, core.ErrSchema) {
+		t.Errorf("want it refused, got %v", err)
+	}
+}
+
 func TestStrangersDatabaseIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "other.db")
 	alter(t, path, "CREATE TABLE jobs (id INTEGER)")

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	modernc "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
 
 	"github.com/belfry-dev/belfry/core"
 )
@@ -93,11 +94,30 @@ func prepareDatabase(ctx context.Context, c *conn, opts Options) (nextID int64, 
 	if err := migrate(ctx, c); err != nil {
 		return 0, err
 	}
+	if err := prepareAll(ctx, c); err != nil {
+		return 0, err
+	}
 	nextID, ok, err := c.number(ctx, "next_id")
 	if err == nil && (!ok || nextID < 1) {
 		err = fmt.Errorf("%w: no job id is left", core.ErrCorrupt)
 	}
 	return nextID, err
+}
+
+// prepareAll prepares every statement, so that a file whose tables someone changed is refused at once and not by
+// the first call that meets the gap.
+func prepareAll(ctx context.Context, c *conn) error {
+	for name := range statements {
+		_, err := c.prepare(ctx, name)
+		var fault *modernc.Error
+		switch {
+		case errors.As(err, &fault) && fault.Code() == lib.SQLITE_ERROR:
+			return fmt.Errorf("%w: someone changed its tables: %w: put a backup in its place", core.ErrSchema, err)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
 }
 
 // resolve makes one name of the many a file can have, so that its lock file is one too.

@@ -20,6 +20,9 @@ const applicationID = 0x426c6672
 
 // fits reports whether this program can work with a schema of that version.
 func fits(version int64) error {
+	if version < 0 {
+		return fmt.Errorf("%w: the file says version %d, which never was: put a backup in its place", core.ErrSchema, version)
+	}
 	if version > schemaVersion {
 		return fmt.Errorf("%w: the file has version %d, this program knows versions up to %d: use a newer program, or another file",
 			core.ErrSchema, version, schemaVersion)
@@ -66,8 +69,11 @@ func versionOf(ctx context.Context, c *conn) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if application != applicationID && (tables > 0 || version > 0) {
+	if application != applicationID && (tables > 0 || version != 0) {
 		return 0, fmt.Errorf("%w: the file belongs to another program: use another file", core.ErrSchema)
+	}
+	if version == 0 && tables > 0 {
+		return 0, fmt.Errorf("%w: the file has tables but no version: put a backup in its place", core.ErrSchema)
 	}
 	return version, fits(version)
 }
