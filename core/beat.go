@@ -65,7 +65,6 @@ func (w *Worker) beatLoop(done context.Context) {
 		case <-w.beats.pokeC:
 		}
 		again, now := busy, time.Now()
-		busy = nil
 		if !now.Before(full) || w.beats.needsName() && !w.beats.failing() {
 			ok := false
 			busy, ok = w.beatAll()

@@ -27,7 +27,8 @@ func CheckDelay(field string, d time.Duration) (time.Duration, *FieldError) {
 
 // checkTimes checks run_at, delay and expires_at, alone and against one another.
 func checkTimes(errs *FieldErrors, j *NewJob, now time.Time) {
-	before, start := len(*errs), now
+	before := len(*errs)
+	var start time.Time
 	if !j.RunAt.IsZero() {
 		t, err := CheckInstant("run_at", j.RunAt, now)
 		if err != nil {

@@ -13,7 +13,7 @@ var (
 	ErrStale        = errors.New("the lease token is no longer current")   // a write that changed nothing
 	ErrBusy         = errors.New("a row is locked by another transaction") // try again after a while
 	ErrUnavailable  = errors.New("the store cannot be reached")            // down, starting up, or too slow to answer
-	ErrReadOnly     = errors.New("the store is read-only")                 // a standby, or out of disk
+	ErrReadOnly     = errors.New("the store is read-only")                 // a standby, out of disk, or not this role's to write
 	ErrSchema       = errors.New("the store's schema version does not fit this program")
 	ErrLocked       = errors.New("another process has this database file open") // embedded stores
 	ErrCorrupt      = errors.New("the database file is damaged")                // embedded stores

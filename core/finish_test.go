@@ -70,7 +70,7 @@ func TestManyEndsAreGathered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newMemStore()
 		newRig(t, store, handle(func(_ context.Context, job *Job) error {
-			time.Sleep(max(time.Duration(job.ID-1000), 0) * 40 * time.Microsecond)
+			time.Sleep(time.Duration(40*max(job.ID-1000, 0)) * time.Microsecond)
 			return nil
 		}), WorkerOptions{Slots: 3000, CriticalSlots: -1})
 		for range 3000 {
@@ -245,7 +245,7 @@ func TestRollupsCountEverything(t *testing.T) {
 		late := store.submit(t, NewJob{RunAt: time.Now().Add(-2 * time.Minute)})
 		time.Sleep(1100 * time.Millisecond)
 		store.setFaults(nil, nil)
-		if err, _ := r.end(); err != nil {
+		if _, err := r.end(); err != nil {
 			t.Fatal(err)
 		}
 		sums := map[rollupKey]*Rollup{}

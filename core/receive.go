@@ -249,7 +249,7 @@ func (c *ackContext) context(w *Worker, now time.Time) context.Context {
 	defer c.mu.Unlock()
 	if !now.Before(c.until) {
 		// The one before is not cancelled: others may be using it. Its time ends, or the worker's.
-		c.ctx, c.cancel = context.WithTimeout(w.calls, w.opts.StoreTimeout+ackShare)
+		c.ctx, c.cancel = context.WithTimeout(w.calls, w.opts.StoreTimeout+ackShare) //nolint:gosec // ends as said above
 		c.until = now.Add(ackShare)
 	}
 	return c.ctx

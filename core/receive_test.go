@@ -146,7 +146,7 @@ func TestSubscriptionIsReopened(t *testing.T) {
 		if n := queue.counts(); n.open != 3 || n.opened != 8 {
 			t.Errorf("%d subscriptions open of %d ever", n.open, n.opened)
 		}
-		if err, _ := r.end(); err != nil || queue.counts().open != 0 {
+		if _, err := r.end(); err != nil || queue.counts().open != 0 {
 			t.Errorf("%v; %d subscriptions open at the end", err, queue.counts().open)
 		}
 	})
@@ -279,7 +279,7 @@ func TestStopReleasesWhatIsHeld(t *testing.T) {
 			ids = append(ids, store.dispatch(t, queue, NewJob{}), store.dispatch(t, queue, NewJob{Priority: Bulk}))
 		}
 		time.Sleep(time.Second)
-		if err, took := r.end(); err != nil || took > 2*time.Second {
+		if took, err := r.end(); err != nil || took > 2*time.Second {
 			t.Errorf("%v after %s", err, took)
 		}
 		handed := 0

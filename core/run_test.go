@@ -166,7 +166,7 @@ func TestI01Stop(t *testing.T) {
 		deaf := store.submit(t, NewJob{Payload: []byte(`"deaf"`)})
 		time.Sleep(2 * time.Second)
 		ahead := store.submit(t, NewJob{Delay: time.Second})
-		err, took := r.end()
+		took, err := r.end()
 		if err != nil || took > 20*time.Second {
 			t.Errorf("Run returned %v after %s, want nil within 20s", err, took)
 		}
@@ -191,7 +191,7 @@ func TestStopIsPrompt(t *testing.T) {
 		r := newRig(t, store, handle(func(context.Context, *Job) error { return nil }), WorkerOptions{})
 		id := store.submit(t, NewJob{})
 		time.Sleep(5 * time.Second)
-		if err, took := r.end(); err != nil || took > time.Millisecond {
+		if took, err := r.end(); err != nil || took > time.Millisecond {
 			t.Errorf("%v after %s", err, took)
 		}
 		if store.get(id).Status != Done {
@@ -212,7 +212,7 @@ func TestStopDuringOutage(t *testing.T) {
 		time.Sleep(500 * time.Millisecond)
 		store.setFaults(func(string) error { return ErrUnavailable }, nil)
 		time.Sleep(time.Second)
-		if err, took := r.end(); err == nil || took > 4*time.Second {
+		if took, err := r.end(); err == nil || took > 4*time.Second {
 			t.Errorf("%v after %s, want an error within 4s", err, took)
 		}
 	})
@@ -264,7 +264,7 @@ func TestContextOfAttempt(t *testing.T) {
 		store.submit(t, NewJob{Timeout: time.Minute})
 		time.Sleep(2 * time.Minute)
 		cancel()
-		if err := <-ended; err != nil || !slices.Equal(got, []any{"v", time.Duration(0), error(ErrTimeout)}) {
+		if err := <-ended; err != nil || !slices.Equal(got, []any{"v", time.Duration(0), ErrTimeout}) {
 			t.Errorf("%v, %v", got, err)
 		}
 	})

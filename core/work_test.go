@@ -52,12 +52,12 @@ func startRig(t *testing.T, store WorkStore, handlers Handlers, opts WorkerOptio
 }
 
 // end stops the worker and returns Run's answer and how long it took.
-func (r *rig) end() (error, time.Duration) {
+func (r *rig) end() (took time.Duration, err error) {
 	began := time.Now()
 	r.stop()
 	r.stop = nil
-	err := <-r.result
-	return err, time.Since(began)
+	err = <-r.result
+	return time.Since(began), err
 }
 
 // told counts events of a kind.
@@ -114,7 +114,7 @@ func TestWorkerRunsWhatIsDue(t *testing.T) {
 		if len(ran) != 3000 {
 			t.Errorf("%d handlers entered, want 3000", len(ran))
 		}
-		if err, _ := r.end(); err != nil {
+		if _, err := r.end(); err != nil {
 			t.Error(err)
 		}
 	})

@@ -173,19 +173,5 @@ func (e *explainer) prepare(c wire.Call) (string, error) {
 	return execute, nil
 }
 
-// scans are the nodes that read the relation jobs, by name: "jobs_waiting", or "Seq Scan".
-func (x explained) scans() (names []string) {
-	x.plan.walk(func(p plan) {
-		switch {
-		case p.Index != "":
-			names = append(names, p.Index)
-		case strings.Contains(p.Node, "Seq Scan") || strings.Contains(p.Node, "Bitmap"):
-			names = append(names, p.Node+" "+p.Relation)
-		}
-	})
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
 // buffers is how many shared pages the statement touched.
 func (x explained) buffers() int64 { return x.plan.Hit + x.plan.Read }

@@ -75,6 +75,83 @@ func TestReadOnlyServer(t *testing.T) {
 	}
 }
 
+// A role without the right to write is told by Ping, not by the first submit.
+func TestRoleThatMayOnlyRead(t *testing.T) {
+	address := must(url.Parse(migrated(t)))
+	conn := connect(t, address.String())
+	database := strings.TrimPrefix(address.Path, "/")
+	role := "reader_of_" + database
+	for _, statement := range []string{
+		`CREATE ROLE "` + role + `" LOGIN PASSWORD 'reader'`,
+		`GRANT USAGE ON SCHEMA belfry TO "` + role + `"`,
+		`GRANT SELECT ON ALL TABLES IN SCHEMA belfry TO "` + role + `"`,
+	} {
+		if _, err := conn.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		for _, statement := range []string{`DROP OWNED BY "` + role + `"`, `DROP ROLE "` + role + `"`} {
+			if _, err := conn.Exec(context.WithoutCancel(t.Context()), statement); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	address.User = url.UserPassword(role, "reader")
+	store := open(t, address.String())
+	for act, err := range map[string]error{
+		"Ping":   store.Ping(t.Context()),
+		"Submit": second(store.Submit(t.Context(), []core.NewJob{{Type: "a"}})),
+	} {
+		if !errors.Is(err, core.ErrReadOnly) {
+			t.Errorf("%s: want ErrReadOnly, got %v", act, err)
+		}
+	}
+}
+
+// What a database sets for every session changes neither how text is sent nor what a string means.
+func TestDatabaseWithOtherStrings(t *testing.T) {
+	address := migrated(t)
+	database := strings.TrimPrefix(must(url.Parse(address)).Path, "/")
+	for _, setting := range []string{"client_encoding = 'LATIN1'", "standard_conforming_strings = off"} {
+		if _, err := connect(t, address).Exec(t.Context(), `ALTER DATABASE "`+database+`" SET `+setting); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := postgres.Migrate(t.Context(), address); err != nil {
+		t.Fatal(err)
+	}
+	store := open(t, address)
+	const tenant = `Łódź \'`
+	out, err := store.Submit(t.Context(), []core.NewJob{{Type: "a", Tenant: tenant}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept string
+	if err := connect(t, address).QueryRow(t.Context(), "SET client_encoding = 'UTF8'; SELECT tenant FROM belfry.jobs", pgx.QueryExecModeSimpleProtocol).Scan(&kept); err != nil {
+		t.Fatal(err)
+	}
+	if job, err := store.Get(t.Context(), out[0].ID); err != nil || job.Tenant != tenant || kept != tenant {
+		t.Errorf("tenant %q came back as %q, in the table %q: %v", tenant, job.Tenant, kept, err)
+	}
+}
+
+// A server that takes the connection and says nothing is given up.
+func TestServerThatSaysNothing(t *testing.T) {
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	address := "postgres://someone@" + l.Addr().String() + "/db?connect_timeout=1"
+	if err := openError(t, address); !errors.Is(err, core.ErrUnavailable) {
+		t.Errorf("Open: %v", err)
+	}
+	if err := postgres.Migrate(t.Context(), address); !errors.Is(err, core.ErrUnavailable) {
+		t.Errorf("Migrate: %v", err)
+	}
+}
+
 func TestDatabaseOfTheWrongKindIsRefused(t *testing.T) {
 	address := migrated(t)
 	database := strings.TrimPrefix(must(url.Parse(address)).Path, "/")

@@ -39,6 +39,7 @@ func Migrate(ctx context.Context, dsn string) error {
 		return fmt.Errorf("postgres: migrate: %w", errAddress)
 	}
 	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+	sureConnection(config)
 	steps, err := migrations()
 	if err != nil {
 		return fmt.Errorf("postgres: migrate: %w", err)
@@ -70,7 +71,9 @@ func apply(ctx context.Context, tx pgx.Tx, steps []migration) error {
 		if step.version <= current {
 			continue
 		}
-		if _, err := tx.Exec(ctx, step.sql); err != nil {
+		if _, err := tx.Exec(ctx, step.sql); hasCode(err, codeDuplicateTable) {
+			return fmt.Errorf("%w: its tables are there, but belfry.schema_versions says version %d", core.ErrSchema, current)
+		} else if err != nil {
 			return fmt.Errorf("%s: %w", step.name, err)
 		}
 		if _, err := tx.Exec(ctx, "INSERT INTO belfry.schema_versions (version, name) VALUES ($1, $2)", step.version, step.name); err != nil {

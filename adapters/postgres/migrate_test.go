@@ -62,6 +62,7 @@ func TestSchemaThatDoesNotFit(t *testing.T) {
 	}
 	_, err = postgres.Open(t.Context(), address, postgres.Options{})
 	refused("Open of an older schema", "run the migrations", err)
+	refused("Migrate of tables without their version", "schema_versions says version 0", postgres.Migrate(t.Context(), address))
 	if _, err := conn.Exec(t.Context(), "DROP TABLE belfry.job_types"); err != nil {
 		t.Fatal(err)
 	}

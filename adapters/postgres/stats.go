@@ -49,16 +49,19 @@ func (s *Store) Ping(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var readOnly bool
+	var readOnly, allowed bool
 	var version int64
 	if err := s.run(ctx, "ping", s.sql.call("ping", nil, func(r wire.Row) error {
-		readOnly, version = r.Bool(0), r.Int(1)
+		readOnly, allowed, version = r.Bool(0), r.Bool(1), r.Int(2)
 		return nil
 	})); err != nil {
 		return err
 	}
 	if readOnly {
 		return wrap("ping", core.ErrReadOnly)
+	}
+	if !allowed {
+		return wrap("ping", fmt.Errorf("%w: this role has no right to write belfry.jobs", core.ErrReadOnly))
 	}
 	return wrap("ping", checkVersion(int(version), steps))
 }

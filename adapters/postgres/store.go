@@ -119,13 +119,21 @@ func poolConfig(dsn string, opts Options) (*pgxpool.Config, error) {
 	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > idlePing }
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error { return wire.Prepare(ctx, conn.PgConn()) }
-	if opts.ConnectTimeout > 0 || config.ConnConfig.ConnectTimeout == 0 {
-		config.ConnConfig.ConnectTimeout = max(opts.ConnectTimeout, 0)
+	if opts.ConnectTimeout > 0 {
+		config.ConnConfig.ConnectTimeout = opts.ConnectTimeout
 	}
-	if config.ConnConfig.ConnectTimeout == 0 {
-		config.ConnConfig.ConnectTimeout = 5 * time.Second
-	}
+	sureConnection(config.ConnConfig)
 	return config, nil
+}
+
+// sureConnection bounds the attempt to connect, for a server that takes connections and says nothing, and sets
+// what strings mean, whatever the database's or the role's own settings say.
+func sureConnection(config *pgx.ConnConfig) {
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = 5 * time.Second
+	}
+	config.RuntimeParams["client_encoding"] = "UTF8"
+	config.RuntimeParams["standard_conforming_strings"] = "on"
 }
 
 // Close ends all connections, after the calls under way.

@@ -20,8 +20,10 @@ const (
 	codeLockNotAvailable    = "55P03" // lock_timeout passed
 	codeQueryCanceled       = "57014" // statement_timeout passed, or ctx ended
 	codeReadOnlyTransaction = "25006"
+	codeNotAllowed          = "42501" // the role has no right to it
 	codeUndefinedTable      = "42P01"
 	codeUndefinedColumn     = "42703"
+	codeDuplicateTable      = "42P07"
 	codeUndefinedFunction   = "42883"
 	codeInvalidSchema       = "3F000"
 	codeWrongObject         = "42809" // not a partition of this table, or not any more
@@ -58,7 +60,7 @@ func wrap(act string, err error) error {
 
 func sentinelOf(e *pgconn.PgError) error {
 	switch e.Code {
-	case codeReadOnlyTransaction, codeDiskFull:
+	case codeReadOnlyTransaction, codeNotAllowed, codeDiskFull:
 		return core.ErrReadOnly
 	case codeLockNotAvailable, codeDeadlock, codeSerialization:
 		return core.ErrBusy

@@ -81,7 +81,7 @@ func (a *API) recover(w *answer) {
 	if v == nil {
 		return
 	}
-	if v == http.ErrAbortHandler {
+	if v == http.ErrAbortHandler { //nolint:errorlint // a panic's value, never wrapped
 		panic(v)
 	}
 	// What was thrown may hold a payload: only a fault the runtime found is named, else its type.

@@ -54,7 +54,7 @@ func problemOf(err error) *Problem {
 		if errors.Is(err, row.is) {
 			p := newProblem(row.status, row.detail)
 			if row.retry > 0 {
-				p.with("Retry-After", strconv.Itoa(row.retry))
+				_ = p.with("Retry-After", strconv.Itoa(row.retry))
 			}
 			return p
 		}

@@ -143,7 +143,9 @@ func (n *running) serve(ctx context.Context) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = n.server.Close()
 	}
-	<-failed
+	if served := <-failed; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
 	return errors.Join(err, n.submit.Close(grace))
 }
 
