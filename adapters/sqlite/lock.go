@@ -12,15 +12,18 @@ import (
 
 // fileLock is one process's right to a database file: an exclusive lock of the operating system on a file
 // beside it. The system drops it with the process, however that ends. The file itself stays: deleting it
-// would let two processes lock two files of one name.
+// would let two processes lock two files of one name; the writer stops when that happens (place.go).
 type fileLock struct{ file *os.File }
+
+// lockSuffix makes the name of the lock file of the database's.
+const lockSuffix = ".lock"
 
 // errHeld is the answer of lockFile where another process, or another Store of this one, has the lock.
 var errHeld = errors.New("held")
 
 // acquireLock locks path for this process.
 func acquireLock(path string) (*fileLock, error) {
-	name := path + ".lock"
+	name := path + lockSuffix
 	file, err := lockFile(name)
 	if errors.Is(err, errHeld) {
 		return nil, fmt.Errorf("%w: %s%s: stop that one, or give this one another file", core.ErrLocked, path, holderOf(name))

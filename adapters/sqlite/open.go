@@ -70,12 +70,16 @@ func open(ctx context.Context, path string, opts Options) (_ *Store, err error) 
 	if err != nil {
 		return nil, err
 	}
+	where, err := newPlace(path, lock)
+	if err != nil {
+		return nil, err
+	}
 	pool, err := openReaders(ctx, path, opts.Readers)
 	if err != nil {
 		return nil, err
 	}
 	clock := newClock(opts.Clock, opts.Offset)
-	return &Store{clock: clock, writer: startWriter(c, clock, nextID), readers: pool, lock: lock}, nil
+	return &Store{clock: clock, writer: startWriter(c, where, clock, nextID), readers: pool, lock: lock}, nil
 }
 
 // prepareDatabase checks the database, sets its journal up and migrates it. It returns the next job's id.

@@ -18,6 +18,7 @@ const (
 // transaction runs them all.
 type writer struct {
 	conn  *conn
+	place place
 	clock *clock
 
 	mu     sync.RWMutex // held for writing by close only
@@ -30,8 +31,8 @@ type writer struct {
 	commits atomic.Int64 // transactions committed
 }
 
-func startWriter(c *conn, clock *clock, nextID int64) *writer {
-	w := &writer{conn: c, clock: clock, queue: make(chan *operation, groupMax), ended: make(chan struct{}), nextID: nextID, savedID: nextID}
+func startWriter(c *conn, where place, clock *clock, nextID int64) *writer {
+	w := &writer{conn: c, place: where, clock: clock, queue: make(chan *operation, groupMax), ended: make(chan struct{}), nextID: nextID, savedID: nextID}
 	go w.loop()
 	return w
 }
@@ -110,7 +111,7 @@ func (w *writer) loop() {
 // transaction runs first and whatever else waits, commits and answers. It returns an operation it took from
 // the queue but could not take in.
 func (w *writer) transaction(first *operation) (next *operation) {
-	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
+	if err := w.begin(); err != nil {
 		return w.refuse(first, err)
 	}
 	var group []*operation
@@ -195,6 +196,18 @@ func (w *writer) inSavepoint(o *operation) (result, broken error) {
 	return result, nil
 }
 
+// begin begins a transaction, in the file that was opened or not at all.
+func (w *writer) begin() error {
+	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	err := w.place.check()
+	if err != nil {
+		_ = w.exec("ROLLBACK")
+	}
+	return err
+}
+
 // commit saves the id counter beside the rows that used it, so that no id is given out twice even when
 // those rows are long gone.
 func (w *writer) commit() error {
@@ -209,7 +222,7 @@ func (w *writer) commit() error {
 	}
 	w.savedID = saved
 	w.commits.Add(1)
-	return nil
+	return w.place.check() // or what was committed is already out of reach
 }
 
 func (w *writer) exec(text string) error {
