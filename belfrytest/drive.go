@@ -45,20 +45,21 @@ func (e *Engine) WaitFor(id int64, status core.Status) core.Job {
 func (e *Engine) settle(act string, going []*attempt, done func() bool) (next time.Duration) {
 	e.t.Helper()
 	defer e.gate.shut()
+	steps, since := -1, time.Now()
 	for {
 		changed := e.gate.change()
 		due, next := e.tick(act)
 		if done != nil && done() {
 			return next
 		}
-		busy, slots, runs, err := e.gate.state(going)
-		free := slots < e.opts.Slots
+		now := e.gate.state(going)
+		free := now.slots < e.opts.Slots
 		switch {
-		case err != nil:
-			e.t.Fatalf("%s: %v", act, err)
-		case runs > e.opts.MaxRuns:
-			e.t.Fatalf("%s: %d attempts and no end: does work beget work without time passing? Options.MaxRuns allows more.\n%s", act, runs, e.describeLive())
-		case !busy && (len(due) == 0 || !free):
+		case now.err != nil:
+			e.t.Fatalf("%s: %v", act, now.err)
+		case now.runs > e.opts.MaxRuns:
+			e.t.Fatalf("%s: %d attempts and no end: does work beget work without time passing? Options.MaxRuns allows more.\n%s", act, now.runs, e.describeLive())
+		case !now.busy && (len(due) == 0 || !free):
 			e.gate.shut()
 			if !isClosed(changed) {
 				return next
@@ -69,7 +70,10 @@ func (e *Engine) settle(act string, going []*attempt, done func() bool) (next ti
 			e.gate.let(e.choose(due))
 			e.worker.Wake()
 		}
-		e.awaitChange(act, changed)
+		if now.steps != steps {
+			steps, since = now.steps, time.Now()
+		}
+		e.awaitChange(act, changed, since)
 	}
 }
 
@@ -137,10 +141,10 @@ func (e *Engine) await(act, what string, ready func() bool) {
 	}
 }
 
-// awaitChange waits for a change, with patience.
-func (e *Engine) awaitChange(act string, changed <-chan struct{}) {
+// awaitChange waits for a change. Patience ends where no attempt has come further since a moment.
+func (e *Engine) awaitChange(act string, changed <-chan struct{}, since time.Time) {
 	e.t.Helper()
-	deadline := time.NewTimer(e.opts.Patience)
+	deadline := time.NewTimer(e.opts.Patience - time.Since(since))
 	defer deadline.Stop()
 	select {
 	case <-changed:

@@ -19,7 +19,7 @@ type Options struct {
 	Start    time.Time     // what the clock shows at first. Zero means the time of the machine
 	Slots    int           // handlers that run at once. Zero means 1: jobs run in a fixed order
 	Timeout  time.Duration // of an attempt whose job names none. Zero means 15 min
-	Patience time.Duration // real time after which a handler that neither returns nor is to be waited for fails the test. Zero means 10 s
+	Patience time.Duration // real time after which a handler that neither returns nor is to be waited for fails the test. Zero means 30 s
 	MaxRuns  int           // attempts within one Drain, Advance or WaitFor, more of which fail the test. Zero means 10,000
 }
 
@@ -53,7 +53,7 @@ func NewWith(t testing.TB, set *handler.Set, opts Options) *Engine {
 	t.Helper()
 	opts.Slots = cmp.Or(opts.Slots, 1)
 	opts.Timeout = cmp.Or(opts.Timeout, 15*time.Minute)
-	opts.Patience = cmp.Or(opts.Patience, 10*time.Second)
+	opts.Patience = cmp.Or(opts.Patience, 30*time.Second)
 	opts.MaxRuns = cmp.Or(opts.MaxRuns, 10_000)
 	if opts.Start.IsZero() {
 		opts.Start = time.Now()
@@ -100,7 +100,7 @@ func (e *Engine) open() error {
 func (e *Engine) startWorker() (err error) {
 	e.worker, err = core.NewWorker(e.gate, e.gate.watched(e.handlers), core.WorkerOptions{
 		ID: "belfrytest", Slots: e.opts.Slots, CriticalSlots: -1, Timeout: e.opts.Timeout, StopGrace: -1,
-		Chance: exactly, OnEvent: e.gate.event,
+		StoreTimeout: time.Minute, Chance: exactly, OnEvent: e.gate.event,
 	})
 	if err != nil {
 		return err

@@ -171,7 +171,7 @@ func TestHandlerThatNeverReturnsFailsTheTest(t *testing.T) {
 			e.Submit("note", note{"stuck"})
 			e.Drain()
 		})
-		for _, want := range []string{"Drain: nothing happened for 10s", "WaitFor(id, core.Running)", `job 1 "note": running, attempt 1 of 5`, "handlers go on after the end of their context"} {
+		for _, want := range []string{"Drain: nothing happened for 30s", "WaitFor(id, core.Running)", `job 1 "note": running, attempt 1 of 5`, "handlers go on after the end of their context"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("%q is not in what was said:\n%s", want, said)
 			}

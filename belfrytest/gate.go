@@ -23,6 +23,7 @@ type gate struct {
 	active   map[core.Ref]*attempt
 	handlers map[*attempt]bool // that have not returned
 	runs     int               // attempts claimed since begin
+	steps    int               // of progress ever made: rises whenever an attempt came further
 	err      error             // of a claim or an end since begin
 }
 
@@ -47,6 +48,12 @@ func (g *gate) change() <-chan struct{} {
 func (g *gate) tell() {
 	close(g.changed)
 	g.changed = make(chan struct{})
+}
+
+// step says that an attempt came further. mu is held.
+func (g *gate) step() {
+	g.steps++
+	g.tell()
 }
 
 // let opens the gate, for one job of a lane or, with nil, for any.
@@ -121,6 +128,7 @@ func (g *gate) claimed(jobs []core.Job, err error) {
 		if g.only != nil {
 			g.open = false
 		}
+		g.steps++
 	}
 	g.tell()
 }

@@ -2,6 +2,7 @@ package belfrytest
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -40,7 +41,7 @@ func (g *gate) Finish(ctx context.Context, ends []core.End) ([]core.EndAnswer, e
 	answers, err := g.WorkStore.Finish(ctx, ends)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err != nil {
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) { // of a machine that is slow: the worker tries again
 		g.err = err
 	}
 	for i, answer := range answers {
@@ -48,7 +49,7 @@ func (g *gate) Finish(ctx context.Context, ends []core.End) ([]core.EndAnswer, e
 			delete(g.active, ends[i].Ref)
 		}
 	}
-	g.tell()
+	g.step()
 	return answers, err
 }
 
@@ -61,7 +62,7 @@ func (g *gate) event(e core.WorkEvent) {
 	defer g.mu.Unlock()
 	if a := g.active[e.Job]; a != nil && a.stale {
 		delete(g.active, e.Job)
-		g.tell()
+		g.step()
 	}
 }
 
@@ -70,11 +71,12 @@ func (g *gate) entered(job *core.Job) *attempt {
 	defer g.mu.Unlock()
 	a := g.active[core.Ref{ID: job.ID, Token: job.LeaseToken}]
 	if a == nil {
-		a = &attempt{job: *job}
+		a = &attempt{job: *job} // of a claim whose answer was lost
+		g.active[a.ref()] = a
 	}
 	a.entered = true
 	g.handlers[a] = true
-	g.tell()
+	g.step()
 	return a
 }
 
@@ -83,7 +85,7 @@ func (g *gate) over(a *attempt) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	a.over = true
-	g.tell()
+	g.step()
 }
 
 func (g *gate) left(a *attempt) {
@@ -91,7 +93,7 @@ func (g *gate) left(a *attempt) {
 	defer g.mu.Unlock()
 	a.returned = true
 	delete(g.handlers, a)
-	g.tell()
+	g.step()
 }
 
 // attempts returns what is active, oldest job first.
@@ -110,17 +112,25 @@ func (g *gate) activeLocked() []*attempt {
 	return all
 }
 
-// state says whether attempts other than those going on already are under way, how many attempts hold a slot, how
-// many were begun, and what went wrong.
-func (g *gate) state(going []*attempt) (busy bool, slots, runs int, err error) {
+// state is what settle looks at.
+type state struct {
+	busy  bool // attempts other than those going on already are under way
+	slots int  // attempts that hold one
+	runs  int
+	steps int
+	err   error
+}
+
+func (g *gate) state(going []*attempt) state {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	s := state{slots: len(g.active), runs: g.runs, steps: g.steps, err: g.err}
 	for _, a := range g.active {
 		if a.ending || a.returned || !slices.Contains(going, a) {
-			busy = true
+			s.busy = true
 		}
 	}
-	return busy, len(g.active), g.runs, g.err
+	return s
 }
 
 // isEntered reports whether the handler of a job runs.
