@@ -111,6 +111,21 @@ func TestRoleThatMayOnlyRead(t *testing.T) {
 	}
 }
 
+// Lease rows of buckets that do not exist, written by hand, are nobody's.
+func TestLeasesOfBucketsThatDoNotExist(t *testing.T) {
+	address := migrated(t)
+	if _, err := connect(t, address).Exec(t.Context(), "INSERT INTO belfry.scheduler_leases (bucket) VALUES (-5), (64), (32767)"); err != nil {
+		t.Fatal(err)
+	}
+	store := open(t, address)
+	for range 2 {
+		res, err := store.Tick(t.Context(), core.TickRequest{Holder: "h"})
+		if err != nil || len(res.Held) != core.Buckets || res.Released {
+			t.Fatalf("want the %d buckets held, got %d, released %t, %v", core.Buckets, len(res.Held), res.Released, err)
+		}
+	}
+}
+
 // What a database sets for every session changes neither how text is sent nor what a string means.
 func TestDatabaseWithOtherStrings(t *testing.T) {
 	address := migrated(t)
