@@ -9,9 +9,9 @@
 //	e.WaitFor(id, core.Done)
 //
 // Store, scheduler, worker and submitter are those of production: the store is adapters/sqlite on a file that goes
-// with the test. Each Engine is alone, so tests may run in parallel. What a back-off is moved by at random is fixed at
-// nothing, so waits are exact. Jobs run one after the other, by priority and then by when they are due, unless
-// Options.Slots says otherwise.
+// with the test, and only does not wait for the disk. Each Engine is alone, so tests may run in parallel. Back-offs are
+// not moved at random, so waits are exact. Jobs run one after the other, by priority and then by when they are due,
+// unless Options.Slots says otherwise.
 //
 // Time passes in Advance only. Nothing runs outside Drain, Advance and WaitFor, except what WaitFor left running.
 //

@@ -77,7 +77,7 @@ func exactly() float64 { return 0.5 }
 
 func (e *Engine) open() error {
 	store, err := sqlite.Open(context.Background(), filepath.Join(e.t.TempDir(), "belfry.db"), sqlite.Options{
-		Clock: func() time.Time { return e.start }, Offset: &e.offset, Readers: 1,
+		Clock: func() time.Time { return e.start }, Offset: &e.offset, Readers: 1, NoSync: true,
 	})
 	if err != nil {
 		return err

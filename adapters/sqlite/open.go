@@ -90,7 +90,11 @@ func prepareDatabase(ctx context.Context, c *conn, opts Options) (nextID int64, 
 	if err := quickCheck(ctx, c, opts.CheckTime); err != nil {
 		return 0, err
 	}
-	for _, pragma := range []string{"journal_mode = wal", "synchronous = full", "journal_size_limit = 67108864"} {
+	synchronous := "synchronous = full"
+	if opts.NoSync {
+		synchronous = "synchronous = off"
+	}
+	for _, pragma := range []string{"journal_mode = wal", synchronous, "journal_size_limit = 67108864"} {
 		if _, err := c.exec(ctx, "PRAGMA "+pragma); err != nil {
 			return 0, fmt.Errorf("%s: %w", pragma, err)
 		}

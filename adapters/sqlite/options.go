@@ -17,6 +17,9 @@ type Options struct {
 	// CheckTime is how long opening may spend on looking for damage; a larger file is checked as far as
 	// that reaches. Zero means 10 s.
 	CheckTime time.Duration
+	// NoSync makes commits not wait for the disk: a crash of the machine may lose them, or damage the file. For
+	// tests. False means that what was answered is on disk.
+	NoSync bool
 }
 
 func (o Options) withDefaults() Options {

@@ -62,6 +62,21 @@ func TestCommitsAreSynchronised(t *testing.T) {
 	}
 }
 
+// TestNoSyncIsAsked: only who says so gives durability up.
+func TestNoSyncIsAsked(t *testing.T) {
+	store := openHere(t, filepath.Join(t.TempDir(), "belfry.db"), Options{NoSync: true})
+	err := store.writer.run(t.Context(), func(tx *tx) error {
+		got, _, err := tx.number("PRAGMA synchronous")
+		if got != 0 {
+			t.Errorf("synchronous is %d, want 0", got)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestStrangersTransactionIsToldAtOnce holds the file as an operator's own program may: those who wait are all
 // answered after one wait, and go on when it is free again.
 func TestStrangersTransactionIsToldAtOnce(t *testing.T) {
