@@ -267,7 +267,7 @@ func TestRollupsCountEverything(t *testing.T) {
 			t.Errorf("other: %+v", other)
 		}
 		def := sums[rollupKey{priority: Default, typ: "work"}]
-		if store.get(late).Status != Done || def.Lag[LagBucket(2*time.Minute)] != 1 || def.LagSum < 2*time.Minute {
+		if store.get(late).Status != Done || def.Lag[LagBucket(2*time.Minute)] != 1 || def.LagSum < (2*time.Minute).Microseconds() {
 			t.Errorf("the late one: %+v", *def)
 		}
 	})

@@ -14,6 +14,10 @@ var LagBounds = [...]time.Duration{
 	time.Minute, 5 * time.Minute, time.Hour,
 }
 
+// MaxLagCounted is what one start adds to a sum of lags at most. A run_at may lie ten years back: without a bound
+// a few thousand such jobs would carry the sum over its end.
+const MaxLagCounted = 24 * time.Hour
+
 // LagBucket returns the index of the histogram bucket that lag falls into. A negative lag counts as none.
 func LagBucket(lag time.Duration) int {
 	for i, bound := range LagBounds {

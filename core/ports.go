@@ -292,7 +292,7 @@ type Rollup struct {
 	Type                                                    string
 	Starts, Done, Failed, Retried, Cancelled, Lost, Snoozed int64
 	Lag                                                     [LagBuckets]int64 // histogram of schedule lag, bounds in LagBounds
-	LagSum                                                  time.Duration
+	LagSum                                                  int64             // microseconds; of one start at most MaxLagCounted
 }
 
 // StatsStore answers questions about the whole.

@@ -61,7 +61,7 @@ func (r *rollups) started(a *attempt, at time.Time) {
 	defer r.mu.Unlock()
 	row := r.row(a, at)
 	row.Starts++
-	row.LagSum += lag
+	row.LagSum += min(lag, MaxLagCounted).Microseconds()
 	row.Lag[LagBucket(lag)]++
 }
 

@@ -29,7 +29,7 @@ func (s *Store) AddRollups(ctx context.Context, shard int, rows []core.Rollup) e
 	wire.Int8s(a, rows, func(r *core.Rollup) int64 { return r.Lost })
 	wire.Int8s(a, rows, func(r *core.Rollup) int64 { return r.Snoozed })
 	wire.Texts(a, rows, func(r *core.Rollup) string { return numbersLiteral(r.Lag[:]) })
-	wire.Int8s(a, rows, func(r *core.Rollup) int64 { return r.LagSum.Microseconds() })
+	wire.Int8s(a, rows, func(r *core.Rollup) int64 { return r.LagSum })
 	return s.run(ctx, "add rollups", s.guard(s.opts.LockTimeout), s.sql.call("add_rollups", a, nil))
 }
 
@@ -74,7 +74,7 @@ func rollup(r wire.Row) core.Rollup {
 	out := core.Rollup{
 		Priority: core.Priority(r.Int(0)), Type: r.Text(1), Minute: r.Time(2),
 		Starts: r.Int(3), Done: r.Int(4), Failed: r.Int(5), Retried: r.Int(6), Cancelled: r.Int(7), Lost: r.Int(8), Snoozed: r.Int(9),
-		LagSum: duration(r.Int(11)),
+		LagSum: r.Int(11),
 	}
 	copy(out.Lag[:], r.Ints(10))
 	return out

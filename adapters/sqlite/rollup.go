@@ -54,7 +54,7 @@ func (t *tx) putRollup(minute int64, r core.Rollup, merged bool) error {
 		return err
 	}
 	_, err = t.exec("put_rollup", minute, int64(r.Priority), r.Type, r.Starts, r.Done, r.Failed, r.Retried, r.Cancelled, r.Lost,
-		r.Snoozed, r.LagSum.Microseconds(), string(lag), merged)
+		r.Snoozed, r.LagSum, string(lag), merged)
 	return err
 }
 
@@ -82,7 +82,7 @@ func (t *tx) mergeRollups() (int, error) {
 func (r row) rollup() core.Rollup {
 	return core.Rollup{
 		Minute: r.time(0), Priority: core.Priority(r.int(1)), Type: r.text(2), Starts: r.int(3), Done: r.int(4), Failed: r.int(5),
-		Retried: r.int(6), Cancelled: r.int(7), Lost: r.int(8), Snoozed: r.int(9), LagSum: duration(r.int(10)),
+		Retried: r.int(6), Cancelled: r.int(7), Lost: r.int(8), Snoozed: r.int(9), LagSum: r.int(10),
 		Lag: decode[[core.LagBuckets]int64](r.raw(11)),
 	}
 }

@@ -24,7 +24,7 @@ type rollupKey struct {
 
 // rollup makes a row whose every count is n or derives from it.
 func rollup(minute time.Time, p core.Priority, typ string, n int64) core.Rollup {
-	r := core.Rollup{Minute: minute, Priority: p, Type: typ, Starts: 7 * n, Done: 6 * n, Failed: 5 * n, Retried: 4 * n, Cancelled: 3 * n, Lost: 2 * n, Snoozed: n, LagSum: time.Duration(n) * time.Millisecond}
+	r := core.Rollup{Minute: minute, Priority: p, Type: typ, Starts: 7 * n, Done: 6 * n, Failed: 5 * n, Retried: 4 * n, Cancelled: 3 * n, Lost: 2 * n, Snoozed: n, LagSum: 1000 * n}
 	for i := range r.Lag {
 		r.Lag[i] = n * int64(i)
 	}

@@ -84,7 +84,7 @@ func (s snapshot) lag(p core.Priority) prometheus.Metric {
 	sum := 0.0
 	for _, r := range s.Totals {
 		if r.Priority == p {
-			sum += r.LagSum.Seconds()
+			sum += float64(r.LagSum) / 1e6
 		}
 	}
 	return prometheus.MustNewConstHistogram(lagMetric, count, sum, buckets, p.String())

@@ -48,7 +48,7 @@ func knownStats() core.Stats {
 			{Priority: core.Default, Type: "a/b.c:d", Starts: 1},
 		},
 		Totals: []core.Rollup{
-			{Priority: core.Default, Type: "echo", Starts: 100, Done: 60, Failed: 10, Retried: 20, Cancelled: 10, Lost: 30, Snoozed: 40, Lag: lag(50, 0, core.LagBuckets-1), LagSum: 90 * time.Second},
+			{Priority: core.Default, Type: "echo", Starts: 100, Done: 60, Failed: 10, Retried: 20, Cancelled: 10, Lost: 30, Snoozed: 40, Lag: lag(50, 0, core.LagBuckets-1), LagSum: 90_000_000},
 			{Priority: core.Critical, Type: "echo", Starts: 1, Done: 1, Lag: lag(1, 0)},
 			{Priority: core.Default, Type: `队列"\` + "\n\xff", Starts: 5},
 			{Priority: core.Default, Type: `队列"\` + "\n\xfe", Starts: 6},
