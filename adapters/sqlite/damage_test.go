@@ -179,3 +179,16 @@ func alter(t *testing.T, path, statement string) {
 		t.Fatal(err)
 	}
 }
+
+// Lease rows of buckets that do not exist, written by hand, are nobody's.
+func TestLeasesOfBucketsThatDoNotExist(t *testing.T) {
+	path := filled(t)
+	alter(t, path, "INSERT INTO scheduler_leases (bucket) VALUES (-5), (64), (32767)")
+	store := openHere(t, path, Options{})
+	for range 2 {
+		res, err := store.Tick(t.Context(), core.TickRequest{Holder: "h"})
+		if err != nil || len(res.Held) != core.Buckets || res.Released {
+			t.Fatalf("want the %d buckets held, got %d, released %t, %v", core.Buckets, len(res.Held), res.Released, err)
+		}
+	}
+}

@@ -48,5 +48,8 @@ func parse(args []string, errors io.Writer) (options, error) {
 	if o.settings.DatabaseURL == "" && (o.roles != node.Roles{API: true, Tick: true, Worker: true}) {
 		return options{}, fmt.Errorf("-role %s needs -database-url: a SQLite file has room for one process, which runs all roles", o.roles)
 	}
+	if o.settings.QueueMode() && o.roles.Tick != o.roles.Worker {
+		return options{}, fmt.Errorf("-role %s: mem:// queues live in one process: run tick and worker in it together, or unset the queues (BELFRY_QUEUE_*_URL)", o.roles)
+	}
 	return o, o.settings.Check()
 }

@@ -137,3 +137,15 @@ func TestCursor(t *testing.T) {
 		b.do("GET", query, "").want(t, status)
 	}
 }
+
+func TestUnknownParameterIsNamedBesideTheKnown(t *testing.T) {
+	b := newBench(t)
+	for target, want := range map[string]string{
+		"/v1/stats?since=1h": "since: is no parameter here; there are none",
+		"/v1/jobs/1?w=1s":    "w: is no parameter here; the parameters are wait",
+	} {
+		if got := b.do("GET", target, "").want(t, http.StatusUnprocessableEntity).body; !strings.Contains(string(got), `"`+want+`"`) {
+			t.Errorf("%s: want %q in %s", target, want, got)
+		}
+	}
+}

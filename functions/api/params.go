@@ -30,7 +30,7 @@ func (a *API) newParams(r *http.Request, known []string, many ...string) *params
 	for _, name := range sortedNames(values) {
 		switch {
 		case !slices.Contains(known, name) && !slices.Contains(many, name):
-			p.errs.Add(shown(name), "is no parameter here; the parameters are %s", list(append(slices.Clone(known), many...)))
+			p.errs.Add(shown(name), "is no parameter here; %s", parametersAre(append(slices.Clone(known), many...)))
 		case len(values[name]) > 1 && !slices.Contains(many, name):
 			p.errs.Add(name, "stands twice")
 		}
@@ -39,6 +39,13 @@ func (a *API) newParams(r *http.Request, known []string, many ...string) *params
 		}
 	}
 	return p
+}
+
+func parametersAre(known []string) string {
+	if len(known) == 0 {
+		return "there are none"
+	}
+	return "the parameters are " + list(known)
 }
 
 func sortedNames(values url.Values) []string {

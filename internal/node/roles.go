@@ -31,9 +31,9 @@ func ParseRoles(text string) (Roles, error) {
 // String is the inverse of ParseRoles.
 func (r Roles) String() string {
 	var words []string
-	for word, on := range map[string]bool{"api": r.API, "tick": r.Tick, "worker": r.Worker} {
+	for i, on := range []bool{r.API, r.Tick, r.Worker} {
 		if on {
-			words = append(words, word)
+			words = append(words, []string{"api", "tick", "worker"}[i])
 		}
 	}
 	if len(words) == 3 {
