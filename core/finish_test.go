@@ -77,8 +77,8 @@ func TestManyEndsAreGathered(t *testing.T) {
 			store.submit(t, NewJob{})
 		}
 		time.Sleep(10 * time.Second)
-		if n, done := store.called("Finish"), store.tally()[Done]; n > 400 || done != 3000 {
-			t.Errorf("%d done in %d writes, want 3000 in 400 at most", done, n)
+		if n, done := store.called("Finish"), store.tally()[Done]; n > 1000 || done != 3000 {
+			t.Errorf("%d done in %d writes, want 3000 in 1000 at most", done, n)
 		}
 	})
 }

@@ -175,11 +175,17 @@ func TestServerThatSaysNothing(t *testing.T) {
 func TestDatabaseOfTheWrongKindIsRefused(t *testing.T) {
 	address := migrated(t)
 	database := strings.TrimPrefix(must(url.Parse(address)).Path, "/")
-	if _, err := connect(t, address).Exec(t.Context(), `ALTER DATABASE "`+database+`" SET default_transaction_isolation = 'serializable'`); err != nil {
-		t.Fatal(err)
-	}
-	if err := openError(t, address); err == nil || !strings.Contains(err.Error(), "read committed") {
-		t.Errorf("want an error that names the isolation it needs, got %v", err)
+	for setting, say := range map[string]string{"default_transaction_isolation = 'serializable'": "read committed", "synchronous_commit = 'off'": "synchronous_commit"} {
+		conn := connect(t, address)
+		if _, err := conn.Exec(t.Context(), `ALTER DATABASE "`+database+`" SET `+setting); err != nil {
+			t.Fatal(err)
+		}
+		if err := openError(t, address); err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("%s: want an error that names %s, got %v", setting, say, err)
+		}
+		if _, err := conn.Exec(t.Context(), `ALTER DATABASE "`+database+`" RESET ALL`); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -89,9 +89,9 @@ const oldestServer = 14
 // checkServer refuses a server, or settings of its database, on which the store would not keep its word.
 func (s *Store) checkServer(ctx context.Context) error {
 	var version int64
-	var isolation, encoding string
+	var isolation, encoding, commit string
 	err := s.run(ctx, "open", s.sql.call("server", nil, func(r wire.Row) error {
-		version, isolation, encoding = r.Int(0), r.Text(1), r.Text(2)
+		version, isolation, encoding, commit = r.Int(0), r.Text(1), r.Text(2), r.Text(3)
 		return nil
 	}))
 	switch {
@@ -101,6 +101,8 @@ func (s *Store) checkServer(ctx context.Context) error {
 		return fmt.Errorf("postgres: open: the server is PostgreSQL %d; want %d or newer", version/10_000, oldestServer)
 	case isolation != "read committed":
 		return fmt.Errorf("postgres: open: default_transaction_isolation is %q; want \"read committed\" for this database and role", isolation)
+	case commit == "off":
+		return errors.New("postgres: open: synchronous_commit is off, so what was accepted would not be on disk; want on for this database and role")
 	case encoding != "UTF8":
 		return fmt.Errorf("postgres: open: the database's encoding is %s; want UTF8", encoding)
 	}
