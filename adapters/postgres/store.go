@@ -16,7 +16,7 @@ import (
 
 // Options of a store. The zero value is ready.
 type Options struct {
-	// PoolSize bounds the connections of this store. Zero means 8.
+	// PoolSize bounds the connections of this store; from 4 on, that many stay open although idle. Zero means 8.
 	PoolSize int
 	// LockTimeout bounds the wait for a dedupe key, or for a single row, that another transaction holds.
 	// Zero means 2 s.
@@ -118,6 +118,7 @@ func poolConfig(dsn string, opts Options) (*pgxpool.Config, error) {
 		return nil, fmt.Errorf("postgres: open: %w", errAddress)
 	}
 	config.MaxConns = int32(opts.PoolSize)
+	config.MinConns = min(config.MaxConns, opts.warm())
 	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > idlePing }
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error { return wire.Prepare(ctx, conn.PgConn()) }
@@ -194,4 +195,13 @@ func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
 		return nil
 	}))
 	return now, err
+}
+
+// warm is how many connections are kept open although idle: a burst begins with these, and a new one costs the
+// server a process whose caches are empty.
+func (o Options) warm() int32 {
+	if o.PoolSize < 4 {
+		return 0 // a function that is mostly frozen
+	}
+	return 4
 }

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -33,7 +34,7 @@ func runContract(t *testing.T, direct, address string) {
 	if err := postgres.Migrate(t.Context(), address); err != nil {
 		t.Fatal(err)
 	}
-	storetest.Run(t, storetest.Harness{Partitions: true, Open: func(t *testing.T) storetest.Database {
+	storetest.Run(t, storetest.Harness{Partitions: true, Large: os.Getenv("BELFRY_TEST_LARGE") != "", Open: func(t *testing.T) storetest.Database {
 		empty(t, direct)
 		return openDatabase(t, direct, address)
 	}})

@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -16,7 +17,7 @@ import (
 )
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, storetest.Harness{Open: openDatabase, Single: true})
+	storetest.Run(t, storetest.Harness{Open: openDatabase, Single: true, Large: os.Getenv("BELFRY_TEST_LARGE") != ""})
 }
 
 // database is a fresh file under test.
