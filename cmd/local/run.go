@@ -84,10 +84,10 @@ func greet(out io.Writer, o options, l net.Listener) {
 	}
 	url := "http://" + l.Addr().String()
 	fmt.Fprintf(out, "  API          %s/v1\n  docs         %s/docs\n  OpenAPI      %s/openapi.json\n  metrics      %s/metrics\n", url, url, url, url)
-	token := ""
+	header := "" // one of BELFRY_TOKENS is for the reader to fill in: none is printed
 	if len(o.settings.Tokens) > 0 {
-		token = ` -H "Authorization: Bearer $TOKEN"` // one of BELFRY_TOKENS; never printed
+		header = ` -H "Authorization: Bearer $TOKEN"`
 	}
-	fmt.Fprintf(out, "\nSubmit a job:\n  curl -s %s/v1/jobs%s -H 'Content-Type: application/json' -d '{\"type\":\"echo\",\"payload\":{\"hello\":\"world\"}}'\n", url, token)
-	fmt.Fprintf(out, "\nWait for its end:\n  curl -s%s '%s/v1/jobs/1?wait=30s'\n\nCtrl-C stops. What is unfinished goes on at the next start.\n", token, url)
+	fmt.Fprintf(out, "\nSubmit a job:\n  curl -s %s/v1/jobs%s -H 'Content-Type: application/json' -d '{\"type\":\"echo\",\"payload\":{\"hello\":\"world\"}}'\n", url, header)
+	fmt.Fprintf(out, "\nWait for its end:\n  curl -s%s '%s/v1/jobs/1?wait=30s'\n\nCtrl-C stops. What is unfinished goes on at the next start.\n", header, url)
 }

@@ -144,7 +144,7 @@ func TestUnknownParameterIsNamedBesideTheKnown(t *testing.T) {
 		"/v1/stats?since=1h": "since: is no parameter here; there are none",
 		"/v1/jobs/1?w=1s":    "w: is no parameter here; the parameters are wait",
 	} {
-		if got := b.do("GET", target, "").want(t, http.StatusUnprocessableEntity).body; !strings.Contains(string(got), `"`+want+`"`) {
+		if got := b.do("GET", target, "").want(t, http.StatusUnprocessableEntity).body; !strings.Contains(got, `"`+want+`"`) {
 			t.Errorf("%s: want %q in %s", target, want, got)
 		}
 	}
