@@ -29,10 +29,10 @@ func (m *memStore) dispatch(t *testing.T, q *memQueue, job NewJob) int64 {
 func TestReceiveRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, queue := newMemStore(), newMemQueue(time.Minute)
-		newQueueRig(t, store, queue, handle(func(context.Context, *Job) error { time.Sleep(time.Second); return nil }), WorkerOptions{})
 		for i := range 300 {
 			store.dispatch(t, queue, NewJob{Priority: Priorities[i%3]})
 		}
+		newQueueRig(t, store, queue, handle(func(context.Context, *Job) error { time.Sleep(time.Second); return nil }), WorkerOptions{})
 		time.Sleep(time.Minute)
 		if got := store.tally()[Done]; got != 300 || queue.left() != 0 {
 			t.Errorf("%d done, %d messages left", got, queue.left())

@@ -107,7 +107,7 @@ func TestB20HandlerIgnoresItsTimeout(t *testing.T) {
 			return nil
 		}), WorkerOptions{Slots: 1, TimeoutGrace: 5 * time.Second})
 		id := store.submit(t, NewJob{Timeout: time.Minute, Backoff: []time.Duration{time.Hour}})
-		time.Sleep(66 * time.Second)
+		time.Sleep(68 * time.Second) // claimed within a second, a minute, the grace, and until the next look
 		job := store.get(id)
 		if job.Status != Scheduled || len(job.Errors) != 1 || job.Errors[0].Kind != KindTimeout {
 			t.Fatalf("after timeout and grace: %s, %+v", job.Status, job.Errors)
