@@ -38,15 +38,16 @@ func (e *Engine) RequireNotSubmitted(jobType string, match ...Match) {
 func (e *Engine) list(q core.ListQuery) []core.Job {
 	e.t.Helper()
 	var all []core.Job
-	for q.Limit = 1000; ; q.Before = all[len(all)-1].ID {
+	for q.Limit = 1000; ; {
 		page, err := e.store.List(context.Background(), q)
 		if err != nil {
 			e.t.Fatalf("list jobs: %v", err)
 		}
-		if all = append(all, page...); len(page) < q.Limit {
+		if all = append(all, page.Jobs...); page.Next == 0 {
 			slices.Reverse(all)
 			return all
 		}
+		q.Before = page.Next
 	}
 }
 

@@ -71,6 +71,11 @@ func (d *SubmitDispatcher) Submit(ctx context.Context, jobs []NewJob) ([]Submitt
 	return answers, nil
 }
 
+// SubmitOnce writes jobs under an idempotency key; these wait for the tick.
+func (d *SubmitDispatcher) SubmitOnce(ctx context.Context, key IdempotencyKey, jobs []NewJob, render func([]Submitted) (Answer, error)) (Once, error) {
+	return d.store.SubmitOnce(ctx, key, jobs, render)
+}
+
 // ask marks the jobs that may be written as queued, in a copy.
 func (d *SubmitDispatcher) ask(jobs []NewJob, now time.Time) []NewJob {
 	if now.UnixNano() < d.rest.Load() {

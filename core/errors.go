@@ -22,6 +22,8 @@ var (
 	ErrLeaseLost    = errors.New("the lease is lost")
 	ErrStopping     = errors.New("the worker is stopping")
 	ErrAccepted     = errors.New("accepted: the target reports the end itself") // a handler's: the attempt goes on elsewhere
+	ErrKeyInFlight  = errors.New("a call with this idempotency key is under way")
+	ErrKeyReused    = errors.New("this idempotency key was used for something else")
 	ErrCannotExtend = errors.New("this queue has no visibility timeout to extend")
 )
 

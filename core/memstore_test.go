@@ -12,6 +12,7 @@ import (
 // memStore is a WorkStore and SubmitStore in memory, faithful to the ports, for tests of the engine's loops.
 // Faults are injected around its calls.
 type memStore struct {
+	SubmitStore
 	mu     sync.Mutex
 	nextID int64
 	jobs   map[int64]*Job

@@ -16,6 +16,8 @@ type Store interface {
 	TickStore
 	WorkStore
 	StatsStore
+	TypeStore
+	AccessStore
 	Close() error
 }
 
@@ -26,24 +28,20 @@ type SubmitStore interface {
 	// committed (a key held by an open transaction is waited for, at most a lock timeout, then ErrBusy).
 	// Of equal keys within one call the first is written. Never deadlocks with another Submit.
 	Submit(ctx context.Context, jobs []NewJob) ([]Submitted, error)
-}
-
-// Submitted is the answer for one job.
-type Submitted struct {
-	ID        int64
-	RunAt     time.Time
-	CreatedAt time.Time
-	Status    Status // Scheduled, or Queued when NewJob.Queued was granted
-	Token     int64  // the row's lease token, for the message of a queued row
-	Existing  *Job   // the live job that holds the dedupe key; the other fields are then that job's
+	// SubmitOnce is Submit under an idempotency key: the first call writes jobs, key and the answer that render
+	// makes of them in one transaction. A later one with the same hash gets that answer and writes nothing; with
+	// another hash it is ErrKeyReused; while the first is still open it is ErrKeyInFlight, without waiting. Keys
+	// are per holder and forgotten after key.Keep. render may be called more than once and must only compute.
+	SubmitOnce(ctx context.Context, key IdempotencyKey, jobs []NewJob, render func([]Submitted) (Answer, error)) (Once, error)
 }
 
 // JobStore reads single jobs and changes them at an operator's word. A job is looked for in all tables at
 // once, and again while it may be moving between them; ErrNotFound means absent everywhere.
 type JobStore interface {
 	Get(ctx context.Context, id int64) (Job, error)
-	// List returns up to q.Limit jobs, newest id first.
-	List(ctx context.Context, q ListQuery) ([]Job, error)
+	// List returns up to q.Limit jobs, newest id first. The work of one call is bounded: where few rows match, a
+	// page may be short or empty and still have a next one.
+	List(ctx context.Context, q ListQuery) (Page, error)
 	// Ended returns the status of those ids that have ended; one statement for all, for ?wait=.
 	Ended(ctx context.Context, ids []int64) (map[int64]Status, error)
 	// Cancel: scheduled and queued become cancelled (token + 1); on running cancel_wanted is set; an ended
@@ -54,45 +52,15 @@ type JobStore interface {
 	// Retry puts a dead letter back: scheduled now, attempts and snoozes 0, expires_at cleared, token + 1.
 	// Not failed, or its dedupe key taken: *ConflictError.
 	Retry(ctx context.Context, id int64) (Job, error)
-	// Redrive retries up to limit dead letters that match, oldest first; one that conflicts is reported and left.
-	Redrive(ctx context.Context, q DeadQuery, limit int) ([]Redriven, error)
+	// Redrive retries up to limit dead letters that match, oldest first, at the pace given; one that conflicts is
+	// reported and left.
+	Redrive(ctx context.Context, q DeadQuery, limit int, pace Pace) ([]Redriven, error)
 	// Discard deletes up to limit dead letters that match and says how many.
 	Discard(ctx context.Context, q DeadQuery, limit int) (int, error)
 	// CountDead counts the dead letters that match.
 	CountDead(ctx context.Context, q DeadQuery) (int, error)
-}
-
-// When is a new run_at: an instant, or a delay from the store's now when At is zero.
-type When struct {
-	At    time.Time
-	Delay time.Duration
-}
-
-// ListQuery selects jobs. Zero fields do not restrict.
-type ListQuery struct {
-	Statuses  []Status
-	Type      string
-	Tenant    *string
-	Priority  Priority
-	Tag       string
-	RunAfter  time.Time // run_at ≥
-	RunBefore time.Time // run_at <
-	Before    int64     // ids below this; 0 means from the newest
-	Limit     int       // 1 … 1,000
-}
-
-// DeadQuery selects dead letters. Zero fields do not restrict.
-type DeadQuery struct {
-	Type   string
-	Tenant *string
-	IDs    []int64
-	Before time.Time // failed before
-}
-
-// Redriven is the answer for one dead letter: Err is nil or a *ConflictError.
-type Redriven struct {
-	ID  int64
-	Err error
+	// DeadGroups counts the dead letters that match by type and error group, largest first, at most limit groups.
+	DeadGroups(ctx context.Context, q DeadQuery, limit int) ([]DeadGroup, error)
 }
 
 // TickStore is what one pass of the scheduler needs. In direct mode a Tick of an idle store is one transaction.
@@ -111,87 +79,6 @@ type TickStore interface {
 	// Maintain makes partitions ahead, drops those past retention, merges rollups of past minutes. Safe to
 	// call from many processes at once; never waits long for a lock.
 	Maintain(ctx context.Context, req MaintainRequest) (MaintainResult, error)
-}
-
-// TickRequest says who ticks and what for.
-type TickRequest struct {
-	Holder      string        // names the scheduler instance
-	LeaseLength time.Duration // of bucket leases; zero means 4 s
-	ReapLimit   int           // lost jobs listed at most
-	ReapAfter   int64         // lost jobs are listed by id, above this one: a full list is followed by its next page
-	ExpireLimit int           // jobs expired at most
-	Dispatch    bool          // queue mode: republish and claim
-	Quotas      []Quota       // queue mode: what may be marked queued
-	Recall      bool          // direct mode: queued rows whose dispatch lease has passed return to scheduled (token + 1)
-	// DispatchLease is the first dispatch lease; it doubles with each publishing up to DispatchLeaseMax.
-	DispatchLease, DispatchLeaseMax time.Duration
-	RepublishLimit                  int
-}
-
-// TickResult says what the tick found and did.
-type TickResult struct {
-	Now        time.Time
-	Held       []Held               // buckets held now
-	Lost       []Job                // running, lease passed: decide, then Finish with End.Lost set
-	Expired    int                  // jobs cancelled as expired
-	Dispatched []Job                // to publish, in this order; payload left out
-	Taken      []Taken              // one per quota
-	Waiting    []Lane               // one per (priority, type) with scheduled rows, unhandled types left out: when its first is due
-	Queued     [len(Priorities)]int // queue mode: rows queued per priority (index: priority - 1) before this tick's quotas; capped at CountCap
-	Released   bool                 // reserved leases were lost since the last tick (another holder took them)
-}
-
-// Held is one bucket lease: its token fences every dispatch made under it.
-type Held struct {
-	Bucket int
-	Token  int64
-}
-
-// Lane is the waiting rows of one priority and type.
-type Lane struct {
-	Priority Priority
-	Type     string
-	DueIn    time.Duration // until its first row is due; ≤ 0 means due
-}
-
-// Quota is a share of a claim for one lane. With PerTenant zero rows come in order of run_at; else tenant by
-// tenant, at most PerTenant each, beginning after tenant TenantAfter and wrapping, so that none starves.
-type Quota struct {
-	Priority    Priority
-	Type        string
-	Limit       int
-	After       Mark // rows at or before it are skipped; the zero Mark means the full range
-	PerTenant   int
-	TenantAfter string
-}
-
-// Mark is a place in a lane's order.
-type Mark struct {
-	RunAt time.Time
-	ID    int64
-}
-
-// Taken answers one quota.
-type Taken struct {
-	N          int    // rows claimed, refused ones included
-	Last       Mark   // of the last row taken without a tenant, in run_at order; zero when none
-	LastTenant string // with PerTenant: the last tenant visited
-	Wrapped    bool   // with PerTenant: all tenants with waiting rows were visited
-	Tenants    bool   // rows with a tenant were among those taken
-}
-
-// MaintainRequest carries the retention settings.
-type MaintainRequest struct {
-	HistoryRetention time.Duration // zero means keep for ever
-	DeadRetention    time.Duration // zero means keep for ever
-	DaysAhead        int           // history partitions kept ready; zero means 8
-}
-
-// MaintainResult says what was done.
-type MaintainResult struct {
-	PartitionsMade, PartitionsDropped int
-	DeadDropped, RollupsMerged        int
-	Overflow                          int // rows in the overflow history: some day had no partition
 }
 
 // WorkStore is what workers need.
@@ -219,113 +106,47 @@ type WorkStore interface {
 	AddRollups(ctx context.Context, shard int, rows []Rollup) error
 }
 
-// Ref points at one row under one token.
-type Ref struct {
-	ID    int64
-	Token int64
-}
-
-// ClaimRequest says who claims and on what terms.
-type ClaimRequest struct {
-	WorkerID string
-	ClaimID  int64 // fresh for every call
-	Lease    time.Duration
-	Quotas   []Quota // ClaimDue only
-}
-
-// ClaimResult answers ClaimDue.
-type ClaimResult struct {
-	Now   time.Time
-	Jobs  []Job
-	Taken []Taken       // one per quota
-	DueIn time.Duration // until the next row of the quotas' lanes is due, at most an hour; 0 when the limits were reached
-}
-
-// StartResult answers Start.
-type StartResult struct {
-	Now  time.Time
-	Jobs []Job
-	Busy []Ref
-}
-
-// Beat answers one heartbeat. Neither flag set: extended.
-type Beat struct {
-	Stale        bool // the token is no longer current: stop the handler
-	Busy         bool // locked by another: not extended, try again
-	CancelWanted bool
-}
-
-// Outcome is how an attempt ended.
-type Outcome int8
-
-// The outcomes. Where cancel is wanted each but EndDone becomes cancelled, decided in the write itself.
-const (
-	EndDone     Outcome = 1 // → done
-	EndFail     Outcome = 2 // → failed: permanent, or attempts used up
-	EndRetry    Outcome = 3 // → scheduled at now + Wait, token + 1
-	EndSnooze   Outcome = 4 // the same, the attempt not counted, snoozes + 1
-	EndHandBack Outcome = 5 // the same, the attempt not counted
-)
-
-// End is the end of one attempt.
-type End struct {
-	Ref
-	Outcome Outcome
-	Wait    time.Duration  // EndRetry, EndSnooze, EndHandBack
-	Errors  []AttemptError // the row's whole error history from now on (EndFail, EndRetry, EndSnooze)
-	Result  []byte         // EndDone: JSON or nil
-	Lost    bool           // by the reaper: applies only while the row's lease has passed
-}
-
-// EndAnswer answers one End.
-type EndAnswer struct {
-	Status Status // the row's status now; 0 when Stale or Busy
-	Stale  bool   // the token is not current and did not end this way before: nothing changed
-	Busy   bool   // locked by another: nothing changed, try again
-	Repeat bool   // this end was recorded before
-}
-
-// Rollup counts one minute of one priority and type.
-type Rollup struct {
-	Minute                                                  time.Time
-	Priority                                                Priority
-	Type                                                    string
-	Starts, Done, Failed, Retried, Cancelled, Lost, Snoozed int64
-	Lag                                                     [LagBuckets]int64 // histogram of schedule lag, bounds in LagBounds
-	LagSum                                                  int64             // microseconds; of one start at most MaxLagCounted
-}
-
 // StatsStore answers questions about the whole.
 type StatsStore interface {
 	// Stats counts; counts of live rows stop at CountCap.
 	Stats(ctx context.Context, since time.Duration) (Stats, error)
+	// StatsOf counts the live rows and dead letters of one tenant: Now, Queues and DeadLetters only.
+	StatsOf(ctx context.Context, tenant string) (Stats, error)
 	// Ping reports whether the store can accept jobs: reachable, writable, schema known.
 	Ping(ctx context.Context) error
 	// Now is the store's clock.
 	Now(ctx context.Context) (time.Time, error)
 }
 
-// CountCap bounds every count of live rows.
-const CountCap = 100_000
-
-// Stats is the whole in numbers.
-type Stats struct {
-	Now             time.Time
-	Queues          []QueueStats
-	Rollups         []Rollup      // per (priority, type), summed over the period asked for; Minute is its start
-	Totals          []Rollup      // the same since the first job ever: what counters in /metrics need
-	DeadLetters     int           // capped at CountCap
-	Stuck           int           // running with the lease passed
-	Unhandled       int           // waiting, due, of a type no process announced; capped
-	OldestSnapshot  time.Duration // age of the oldest open snapshot in the database; 0 when not known
-	HistoryOverflow int
+// TypeStore keeps what is known of types beyond the handlers that processes announce.
+type TypeStore interface {
+	// PutType makes or replaces the definition of t.Name and returns it with its times; made says that there was none.
+	PutType(ctx context.Context, t JobType) (kept JobType, made bool, err error)
+	// GetType returns a definition. ErrNotFound: there is none, whatever jobs of that type there are.
+	GetType(ctx context.Context, name string) (JobType, error)
+	// ListTypes returns up to limit definitions, by name, those above after.
+	ListTypes(ctx context.Context, after string, limit int) ([]JobType, error)
+	// DeleteType removes a definition; jobs of the type stay as they are. ErrNotFound: there is none.
+	DeleteType(ctx context.Context, name string) error
+	// MarkDelivered notes types of jobs that bring a target of their own, so that workers who deliver claim them.
+	MarkDelivered(ctx context.Context, names []string) error
+	// Types returns every definition, and the marks of MarkDelivered on types without one (Delivered set): what a
+	// process keeps in memory. One statement; at most MaxTypes rows.
+	Types(ctx context.Context) ([]JobType, error)
+	// Secret returns the installation's secret of that name; the first caller's fresh bytes become it.
+	Secret(ctx context.Context, name string, fresh []byte) ([]byte, error)
 }
 
-// QueueStats is one priority's live rows.
-type QueueStats struct {
-	Priority                        Priority
-	Scheduled, Due, Queued, Running int           // capped at CountCap each
-	OldestDue                       time.Duration // how long the oldest due row has been due
+// AccessStore keeps bearer tokens. It never sees a token, only its hash.
+type AccessStore interface {
+	// CreateToken keeps t; CreatedAt of the answer is the store's now. An ID that is taken is ErrConflict.
+	CreateToken(ctx context.Context, t Token) (Token, error)
+	// FindToken returns a token by id, also when it has expired. ErrNotFound: there is none, or it was revoked.
+	FindToken(ctx context.Context, id string) (Token, error)
+	// ListTokens returns up to limit tokens, by id, those above after.
+	ListTokens(ctx context.Context, after string, limit int) ([]Token, error)
+	// RevokeToken removes a token. ErrNotFound: there is none.
+	RevokeToken(ctx context.Context, id string) error
 }
 
 // Topic publishes messages of one priority.

@@ -13,6 +13,7 @@ import (
 
 // submitStore records groups; each commit takes a while, and jobs may be at fault.
 type submitStore struct {
+	SubmitStore
 	mu     sync.Mutex
 	groups [][]NewJob
 	nextID int64

@@ -37,7 +37,7 @@ func (s *Store) Retry(ctx context.Context, id int64) (core.Job, error) {
 }
 
 // Redrive retries dead letters in one transaction; those locked by another are left for the next call.
-func (s *Store) Redrive(ctx context.Context, q core.DeadQuery, limit int) ([]core.Redriven, error) {
+func (s *Store) Redrive(ctx context.Context, q core.DeadQuery, limit int, _ core.Pace) ([]core.Redriven, error) {
 	return s.redrive(ctx, "redrive", "", q, limit)
 }
 

@@ -217,8 +217,8 @@ func TestServerThatStopsAndStarts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if jobs, err := store.List(t.Context(), core.ListQuery{Limit: 10}); err != nil || len(jobs) != 2 {
-		t.Errorf("%d jobs, %v; want the two that were accepted", len(jobs), err)
+	if jobs, err := store.List(t.Context(), core.ListQuery{Limit: 10}); err != nil || len(jobs.Jobs) != 2 {
+		t.Errorf("%d jobs, %v; want the two that were accepted", len(jobs.Jobs), err)
 	}
 }
 

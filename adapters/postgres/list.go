@@ -8,7 +8,7 @@ import (
 )
 
 // List returns jobs newest id first; see core.JobStore.
-func (s *Store) List(ctx context.Context, q core.ListQuery) ([]core.Job, error) {
+func (s *Store) List(ctx context.Context, q core.ListQuery) (core.Page, error) {
 	a := wire.NewArgs(9).Int8(int64(q.Limit))
 	wire.Int2s(a, q.Statuses, func(st *core.Status) int16 { return int16(*st) })
 	a.Text(q.Type).TextOrNull(q.Tenant).Int2(int16(q.Priority)).Text(q.Tag).Time(q.RunAfter).Time(q.RunBefore).Int8(q.Before)
@@ -17,5 +17,5 @@ func (s *Store) List(ctx context.Context, q core.ListQuery) ([]core.Job, error) 
 		jobs = append(jobs, job(r))
 		return nil
 	}))
-	return jobs, err
+	return core.PageOf(jobs, q.Limit), err
 }

@@ -51,7 +51,8 @@ func TestCloseLeavesOneFile(t *testing.T) {
 		t.Errorf("a read after the close: %v", err)
 	}
 	again := openHere(t, path, Options{})
-	jobs, err := again.List(t.Context(), core.ListQuery{Limit: 1000})
+	page, err := again.List(t.Context(), core.ListQuery{Limit: 1000})
+	jobs := page.Jobs
 	if err != nil || len(jobs) != len(written) {
 		t.Errorf("%d jobs are there of %d that were answered, %v", len(jobs), len(written), err)
 	}

@@ -103,8 +103,8 @@ func TestDamageFoundLaterSaysSo(t *testing.T) {
 func TestWholeFileIsNotRefused(t *testing.T) {
 	path := filled(t)
 	store := openHere(t, path, Options{})
-	if jobs, err := store.List(t.Context(), core.ListQuery{Limit: 10}); err != nil || len(jobs) != 10 {
-		t.Errorf("%d jobs, %v", len(jobs), err)
+	if jobs, err := store.List(t.Context(), core.ListQuery{Limit: 10}); err != nil || len(jobs.Jobs) != 10 {
+		t.Errorf("%d jobs, %v", len(jobs.Jobs), err)
 	}
 }
 

@@ -62,7 +62,7 @@ func (t *tx) retry(id int64) error {
 }
 
 // Redrive retries the dead letters that match, oldest first.
-func (s *Store) Redrive(ctx context.Context, q core.DeadQuery, limit int) ([]core.Redriven, error) {
+func (s *Store) Redrive(ctx context.Context, q core.DeadQuery, limit int, _ core.Pace) ([]core.Redriven, error) {
 	var redriven []core.Redriven
 	err := s.writer.run(ctx, func(t *tx) error {
 		list, err := t.deadIDs(q, limit)

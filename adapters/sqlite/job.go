@@ -24,7 +24,7 @@ func (s *Store) Get(ctx context.Context, id int64) (core.Job, error) {
 }
 
 // List returns the jobs that match, newest id first.
-func (s *Store) List(ctx context.Context, q core.ListQuery) ([]core.Job, error) {
+func (s *Store) List(ctx context.Context, q core.ListQuery) (core.Page, error) {
 	statuses := int64(0)
 	for _, status := range q.Statuses {
 		statuses |= 1 << status
@@ -52,7 +52,7 @@ func (s *Store) List(ctx context.Context, q core.ListQuery) ([]core.Job, error) 
 		}, statuses, q.Type, tenantOrNull(q.Tenant), int64(q.Priority), q.Tag,
 			timeOr(q.RunAfter, math.MinInt64), timeOr(q.RunBefore, math.MaxInt64), before, limit)
 	})
-	return jobs, wrap("list", err)
+	return core.PageOf(jobs, limit), wrap("list", err)
 }
 
 // Ended returns the status of those ids that have ended.

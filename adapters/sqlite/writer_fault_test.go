@@ -37,7 +37,8 @@ func TestFullDiskSaysSoAndRecovers(t *testing.T) {
 	if err != nil {
 		t.Fatalf("with room again: %v", err)
 	}
-	list, err := store.List(t.Context(), core.ListQuery{})
+	page, err := store.List(t.Context(), core.ListQuery{})
+	list := page.Jobs
 	if err != nil || len(list) != 10 || list[0].ID != out[9].ID {
 		t.Errorf("%d jobs, %v", len(list), err)
 	}

@@ -110,7 +110,8 @@ func TestBadOperationFailsAlone(t *testing.T) {
 	if n := store.writer.commits.Load() - before; n > int64(len(results))/2 {
 		t.Errorf("the operations did not share a transaction: %d", n)
 	}
-	jobs, err := store.List(t.Context(), core.ListQuery{})
+	page, err := store.List(t.Context(), core.ListQuery{})
+	jobs := page.Jobs
 	if err != nil || len(jobs) != len(results)/3 {
 		t.Errorf("%d jobs were written, want %d: %v", len(jobs), len(results)/3, err)
 	}
@@ -142,7 +143,7 @@ func TestCallerWhoGivesUpWritesNothing(t *testing.T) {
 		t.Errorf("want the context's error while the writer is busy, got %v", err)
 	}
 	release()
-	if jobs, err := store.List(t.Context(), core.ListQuery{}); err != nil || len(jobs) != 0 {
-		t.Errorf("%d jobs, %v", len(jobs), err)
+	if jobs, err := store.List(t.Context(), core.ListQuery{}); err != nil || len(jobs.Jobs) != 0 {
+		t.Errorf("%d jobs, %v", len(jobs.Jobs), err)
 	}
 }

@@ -149,8 +149,8 @@ func TestRolledBackMeansNoJob(t *testing.T) {
 	if !errors.Is(err, roll) {
 		t.Fatal(err)
 	}
-	if jobs, err := store.List(t.Context(), core.ListQuery{Limit: 10}); err != nil || len(jobs) != 0 {
-		t.Errorf("%d jobs, %v", len(jobs), err)
+	if jobs, err := store.List(t.Context(), core.ListQuery{Limit: 10}); err != nil || len(jobs.Jobs) != 0 {
+		t.Errorf("%d jobs, %v", len(jobs.Jobs), err)
 	}
 }
 

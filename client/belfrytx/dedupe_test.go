@@ -122,12 +122,12 @@ func TestDedupeRaceOf64(t *testing.T) {
 		t.Fatal(err)
 	}
 	jobs, err := store.List(t.Context(), core.ListQuery{Limit: 10})
-	if err != nil || len(jobs) != 1 {
-		t.Fatalf("%d jobs, %v", len(jobs), err)
+	if err != nil || len(jobs.Jobs) != 1 {
+		t.Fatalf("%d jobs, %v", len(jobs.Jobs), err)
 	}
 	fresh := 0
 	for _, a := range answers {
-		if a.ID != strconv.FormatInt(jobs[0].ID, 10) {
+		if a.ID != strconv.FormatInt(jobs.Jobs[0].ID, 10) {
 			t.Errorf("%+v, want job %d", a, jobs[0].ID)
 		}
 		if !a.Duplicate {

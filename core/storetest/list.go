@@ -19,9 +19,9 @@ func listScenarios() []scenario {
 // list lists jobs.
 func (s *stage) list(q core.ListQuery) []core.Job {
 	s.Helper()
-	jobs, err := s.store.List(s.ctx, q)
+	page, err := s.store.List(s.ctx, q)
 	s.must(err)
-	return jobs
+	return page.Jobs
 }
 
 func listEverywhere(s *stage) {
@@ -133,11 +133,11 @@ func listPages(s *stage) {
 				if err != nil {
 					return err
 				}
-				seen = append(seen, idsOf(page)...)
-				if len(page) < q.Limit {
+				seen = append(seen, idsOf(page.Jobs)...)
+				if page.Next == 0 {
 					break
 				}
-				q.Before = seen[len(seen)-1]
+				q.Before = page.Next
 			}
 			if !slices.Equal(seen, want) {
 				s.Errorf("paging saw %d of %d jobs, or some twice or out of order", len(seen), len(want))

@@ -171,10 +171,10 @@ func callList(s *stage, m move, jobs []core.Job) error {
 	}
 	want := idsOf(jobs)
 	slices.Reverse(want)
-	if !slices.Equal(idsOf(got), want) {
-		return fmt.Errorf("%d of %d jobs are listed", len(got), len(want))
+	if !slices.Equal(idsOf(got.Jobs), want) {
+		return fmt.Errorf("%d of %d jobs are listed", len(got.Jobs), len(want))
 	}
-	for _, job := range got {
+	for _, job := range got.Jobs {
 		if !m.at(job.Status) {
 			return fmt.Errorf("job %d is %s", job.ID, job.Status)
 		}
@@ -246,7 +246,7 @@ func callRefs(s *stage, _ move, jobs []core.Job) error {
 }
 
 func callRedrive(s *stage, _ move, jobs []core.Job) error {
-	got, err := s.store.Redrive(s.ctx, core.DeadQuery{IDs: idsOf(jobs)}, 5)
+	got, err := s.store.Redrive(s.ctx, core.DeadQuery{IDs: idsOf(jobs)}, 5, core.Pace{})
 	for _, one := range got {
 		if one.Err != nil && !errors.Is(one.Err, core.ErrConflict) {
 			return fmt.Errorf("job %d: %w", one.ID, one.Err)

@@ -160,12 +160,12 @@ func redrive(s *stage) {
 	count(core.DeadQuery{Type: "a", Tenant: &tenant}, 7)
 	count(core.DeadQuery{Before: s.get(ids[2]).FinishedAt}, 2)
 	count(core.DeadQuery{IDs: []int64{ids[0], others[0], holder, 1 << 60}}, 2)
-	got, err := s.store.Redrive(s.ctx, core.DeadQuery{Type: "a"}, 4)
+	got, err := s.store.Redrive(s.ctx, core.DeadQuery{Type: "a"}, 4, core.Pace{})
 	s.must(err)
 	if redriven := redrivenIDs(got); !slices.Equal(redriven, ids[:4]) {
 		s.Fatalf("want the four oldest %v, got %v", ids[:4], redriven)
 	}
-	got, err = s.store.Redrive(s.ctx, core.DeadQuery{Type: "a"}, 100)
+	got, err = s.store.Redrive(s.ctx, core.DeadQuery{Type: "a"}, 100, core.Pace{})
 	s.must(err)
 	if len(got) != 3 || got[2].ID != taken.ID {
 		s.Fatalf("want the other two and the one whose key is taken, got %+v", got)

@@ -50,7 +50,7 @@ func (a *API) redrive(w http.ResponseWriter, r *http.Request) error {
 	if p := d.problem(); p != nil {
 		return p
 	}
-	redriven, err := a.Jobs.Redrive(r.Context(), q, limit)
+	redriven, err := a.Jobs.Redrive(r.Context(), q, limit, core.Pace{})
 	if err != nil {
 		return err
 	}

@@ -19,8 +19,8 @@ type oneJob struct {
 }
 
 func (s oneJob) Get(context.Context, int64) (core.Job, error) { return s.job, nil }
-func (s oneJob) List(context.Context, core.ListQuery) ([]core.Job, error) {
-	return []core.Job{s.job}, nil
+func (s oneJob) List(context.Context, core.ListQuery) (core.Page, error) {
+	return core.Page{Jobs: []core.Job{s.job}}, nil
 }
 
 func at(second int) time.Time {

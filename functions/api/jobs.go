@@ -80,17 +80,19 @@ func (a *API) page(w http.ResponseWriter, r *http.Request, p *params, call strin
 	b, n, more := []byte(`{"items":[`), 0, true
 	for more && n < limit && len(b) < a.Limits.PageBytes {
 		q.Limit = min(limit-n, stepPage)
-		jobs, err := a.Jobs.List(r.Context(), q)
+		page, err := a.Jobs.List(r.Context(), q)
 		if err != nil {
 			return err
 		}
-		more = len(jobs) == q.Limit
+		jobs := page.Jobs
+		more = page.Next != 0
+		q.Before = page.Next
 		for i := range jobs {
 			b = appendJob(comma(b, n), &jobs[i], false)
-			q.Before = jobs[i].ID
 			n++
 			if len(b) >= a.Limits.PageBytes {
 				more = more || i+1 < len(jobs)
+				q.Before = jobs[i].ID
 				break
 			}
 		}

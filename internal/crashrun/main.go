@@ -161,7 +161,7 @@ func run(ctx context.Context, ps []*process, points []string, l *load, dsn strin
 func settle(ctx context.Context, store core.Store, l *load) ([]core.Job, error) {
 	for {
 		live, err := store.List(ctx, core.ListQuery{Statuses: []core.Status{core.Scheduled, core.Queued, core.Running}, Limit: 1})
-		if err == nil && len(live) == 0 {
+		if err == nil && len(live.Jobs) == 0 && live.Next == 0 {
 			break
 		}
 		select {
@@ -174,11 +174,11 @@ func settle(ctx context.Context, store core.Store, l *load) ([]core.Job, error) 
 	before := int64(0)
 	for {
 		page, err := store.List(ctx, core.ListQuery{Before: before, Limit: 1000})
-		if err != nil || len(page) == 0 {
+		rows = append(rows, page.Jobs...)
+		if err != nil || page.Next == 0 {
 			return rows, err
 		}
-		rows = append(rows, page...)
-		before = page[len(page)-1].ID
+		before = page.Next
 	}
 }
 

@@ -1,0 +1,52 @@
+package core
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// MaxTypes bounds the definitions of one installation: every process keeps them all in memory.
+const MaxTypes = 10_000
+
+// JobType is the definition of a type: what its jobs get where they say nothing themselves.
+type JobType struct {
+	Name        string
+	Target      json.RawMessage // {"url": …, "headers": {…}}; nil means that handlers do the work
+	Timeout     time.Duration   // zero means the worker's default
+	MaxAttempts int             // zero means DefaultMaxAttempts
+	Backoff     []time.Duration // nil means DefaultBackoff
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+
+	Delivered bool // jobs of this type brought targets of their own
+	Defined   bool // PutType made it; else it is only a mark
+}
+
+// CheckJobType holds a definition against the rules. The error is FieldErrors.
+func CheckJobType(t *JobType) error {
+	var errs FieldErrors
+	checkType(&errs, t.Name)
+	checkTarget(&errs, t.Target)
+	if t.MaxAttempts < 0 || t.MaxAttempts > MaxAttempts {
+		errs.Add("max_attempts", "must be a whole number from 1 to %d", MaxAttempts)
+	}
+	if t.Timeout != 0 && (t.Timeout < MinTimeout || t.Timeout > MaxTimeout) {
+		errs.Add("timeout", "must lie between 1s and 24h")
+	}
+	checkBackoff(&errs, t.Backoff)
+	return errs.Err()
+}
+
+// Complete gives a job what its type says and it does not say itself. The target stays with the type: it is read
+// when the job is delivered, so that a changed URL holds for waiting jobs too.
+func (t *JobType) Complete(j *NewJob) {
+	if j.MaxAttempts == 0 {
+		j.MaxAttempts = t.MaxAttempts
+	}
+	if j.Timeout == 0 {
+		j.Timeout = t.Timeout
+	}
+	if j.Backoff == nil {
+		j.Backoff = t.Backoff
+	}
+}

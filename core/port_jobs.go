@@ -1,0 +1,103 @@
+package core
+
+import "time"
+
+// Submitted is the answer for one job.
+type Submitted struct {
+	ID        int64
+	RunAt     time.Time
+	CreatedAt time.Time
+	Status    Status // Scheduled, or Queued when NewJob.Queued was granted
+	Token     int64  // the row's lease token, for the message of a queued row
+	Existing  *Job   // the live job that holds the dedupe key; the other fields are then that job's
+}
+
+// IdempotencyKey names one call of one holder, so that repeating it does nothing more.
+type IdempotencyKey struct {
+	Holder string        // whose key it is: a token's id, "" for calls without one
+	Key    string        // 1 to MaxIdempotencyKeyBytes
+	Hash   [32]byte      // of what was asked; SHA-256
+	Keep   time.Duration // how long the answer is kept
+}
+
+// MaxIdempotencyKeyBytes bounds an idempotency key.
+const MaxIdempotencyKeyBytes = 255
+
+// Answer is what a caller is told, kept to be told again.
+type Answer struct {
+	Status int // of HTTP
+	Body   []byte
+}
+
+// Once is the outcome of SubmitOnce.
+type Once struct {
+	Answer   Answer
+	Replayed bool        // the answer is an earlier call's: nothing was written
+	Jobs     []Submitted // what was written; nil when Replayed
+}
+
+// Page is one page of a list.
+type Page struct {
+	Jobs []Job
+	Next int64 // the Before of the next page; 0 means that this was the last
+}
+
+// PageOf is the page of jobs that a query for limit found: a full one has a next.
+func PageOf(jobs []Job, limit int) Page {
+	p := Page{Jobs: jobs}
+	if n := len(jobs); n > 0 && n >= limit {
+		p.Next = jobs[n-1].ID
+	}
+	return p
+}
+
+// Pace spreads run_at of what is put back: row i gets From + i × Every, never less than now.
+type Pace struct {
+	From  time.Time     // zero means now
+	Every time.Duration // zero means all at once
+}
+
+// DeadGroup is dead letters of one type that failed alike: texts that differ in numbers, ids or addresses only
+// are one group.
+type DeadGroup struct {
+	Type        string
+	Group       string // 16 hexadecimal digits; stable
+	Error       string // the newest one's last error
+	Count       int    // capped at CountCap
+	First, Last time.Time
+}
+
+// When is a new run_at: an instant, or a delay from the store's now when At is zero.
+type When struct {
+	At    time.Time
+	Delay time.Duration
+}
+
+// ListQuery selects jobs. Zero fields do not restrict.
+type ListQuery struct {
+	Statuses  []Status
+	Type      string
+	Tenant    *string
+	Priority  Priority
+	Tag       string
+	RunAfter  time.Time // run_at ≥
+	RunBefore time.Time // run_at <
+	Before    int64     // ids below this; 0 means from the newest
+	Limit     int       // 1 … 1,000
+}
+
+// DeadQuery selects dead letters. Zero fields do not restrict.
+type DeadQuery struct {
+	Type   string
+	Tenant *string
+	IDs    []int64
+	Before time.Time // failed before
+	Group  string    // DeadGroup.Group
+}
+
+// Redriven is the answer for one dead letter: Err is nil or a *ConflictError.
+type Redriven struct {
+	ID    int64
+	RunAt time.Time // when it is due now; zero when Err is set
+	Err   error
+}

@@ -1,0 +1,26 @@
+package core
+
+import "time"
+
+// CountCap bounds every count of live rows.
+const CountCap = 100_000
+
+// Stats is the whole in numbers.
+type Stats struct {
+	Now             time.Time
+	Queues          []QueueStats
+	Rollups         []Rollup      // per (priority, type), summed over the period asked for; Minute is its start
+	Totals          []Rollup      // the same since the first job ever: what counters in /metrics need
+	DeadLetters     int           // capped at CountCap
+	Stuck           int           // running with the lease passed
+	Unhandled       int           // waiting, due, of a type no process announced; capped
+	OldestSnapshot  time.Duration // age of the oldest open snapshot in the database; 0 when not known
+	HistoryOverflow int
+}
+
+// QueueStats is one priority's live rows.
+type QueueStats struct {
+	Priority                        Priority
+	Scheduled, Due, Queued, Running int           // capped at CountCap each
+	OldestDue                       time.Duration // how long the oldest due row has been due
+}

@@ -1,0 +1,84 @@
+package core
+
+import "time"
+
+// TickRequest says who ticks and what for.
+type TickRequest struct {
+	Holder      string        // names the scheduler instance
+	LeaseLength time.Duration // of bucket leases; zero means 4 s
+	ReapLimit   int           // lost jobs listed at most
+	ReapAfter   int64         // lost jobs are listed by id, above this one: a full list is followed by its next page
+	ExpireLimit int           // jobs expired at most
+	Dispatch    bool          // queue mode: republish and claim
+	Quotas      []Quota       // queue mode: what may be marked queued
+	Recall      bool          // direct mode: queued rows whose dispatch lease has passed return to scheduled (token + 1)
+	// DispatchLease is the first dispatch lease; it doubles with each publishing up to DispatchLeaseMax.
+	DispatchLease, DispatchLeaseMax time.Duration
+	RepublishLimit                  int
+}
+
+// TickResult says what the tick found and did.
+type TickResult struct {
+	Now        time.Time
+	Held       []Held               // buckets held now
+	Lost       []Job                // running, lease passed: decide, then Finish with End.Lost set
+	Expired    int                  // jobs cancelled as expired
+	Dispatched []Job                // to publish, in this order; payload left out
+	Taken      []Taken              // one per quota
+	Waiting    []Lane               // one per (priority, type) with scheduled rows, unhandled types left out: when its first is due
+	Queued     [len(Priorities)]int // queue mode: rows queued per priority (index: priority - 1) before this tick's quotas; capped at CountCap
+	Released   bool                 // reserved leases were lost since the last tick (another holder took them)
+}
+
+// Held is one bucket lease: its token fences every dispatch made under it.
+type Held struct {
+	Bucket int
+	Token  int64
+}
+
+// Lane is the waiting rows of one priority and type.
+type Lane struct {
+	Priority Priority
+	Type     string
+	DueIn    time.Duration // until its first row is due; ≤ 0 means due
+}
+
+// Quota is a share of a claim for one lane. With PerTenant zero rows come in order of run_at; else tenant by
+// tenant, at most PerTenant each, beginning after tenant TenantAfter and wrapping, so that none starves.
+type Quota struct {
+	Priority    Priority
+	Type        string
+	Limit       int
+	After       Mark // rows at or before it are skipped; the zero Mark means the full range
+	PerTenant   int
+	TenantAfter string
+}
+
+// Mark is a place in a lane's order.
+type Mark struct {
+	RunAt time.Time
+	ID    int64
+}
+
+// Taken answers one quota.
+type Taken struct {
+	N          int    // rows claimed, refused ones included
+	Last       Mark   // of the last row taken without a tenant, in run_at order; zero when none
+	LastTenant string // with PerTenant: the last tenant visited
+	Wrapped    bool   // with PerTenant: all tenants with waiting rows were visited
+	Tenants    bool   // rows with a tenant were among those taken
+}
+
+// MaintainRequest carries the retention settings.
+type MaintainRequest struct {
+	HistoryRetention time.Duration // zero means keep for ever
+	DeadRetention    time.Duration // zero means keep for ever
+	DaysAhead        int           // history partitions kept ready; zero means 8
+}
+
+// MaintainResult says what was done.
+type MaintainResult struct {
+	PartitionsMade, PartitionsDropped int
+	DeadDropped, RollupsMerged        int
+	Overflow                          int // rows in the overflow history: some day had no partition
+}

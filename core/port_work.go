@@ -1,0 +1,85 @@
+package core
+
+import "time"
+
+// Ref points at one row under one token.
+type Ref struct {
+	ID    int64
+	Token int64
+}
+
+// ClaimRequest says who claims and on what terms.
+type ClaimRequest struct {
+	WorkerID string
+	ClaimID  int64 // fresh for every call
+	Lease    time.Duration
+	Quotas   []Quota // ClaimDue only
+}
+
+// ClaimResult answers ClaimDue.
+type ClaimResult struct {
+	Now   time.Time
+	Jobs  []Job
+	Taken []Taken       // one per quota
+	DueIn time.Duration // until the next row of the quotas' lanes is due, at most an hour; 0 when the limits were reached
+}
+
+// StartResult answers Start.
+type StartResult struct {
+	Now  time.Time
+	Jobs []Job
+	Busy []Ref
+}
+
+// Beat answers one heartbeat. Neither flag set: extended.
+type Beat struct {
+	Stale        bool // the token is no longer current: stop the handler
+	Busy         bool // locked by another: not extended, try again
+	CancelWanted bool
+}
+
+// Outcome is how an attempt ended.
+type Outcome int8
+
+// The outcomes. Where cancel is wanted each but EndDone becomes cancelled, decided in the write itself.
+const (
+	EndDone     Outcome = 1 // → done
+	EndFail     Outcome = 2 // → failed: permanent, or attempts used up
+	EndRetry    Outcome = 3 // → scheduled at now + Wait, token + 1
+	EndSnooze   Outcome = 4 // the same, the attempt not counted, snoozes + 1
+	EndHandBack Outcome = 5 // the same, the attempt not counted
+	// EndAccepted (webhook 202): stays running under the same token for Wait, owned by TargetWorkerID, also where cancel
+	// is wanted: the target's own complete or fail ends it, or its lease passes. Repeating it starts Wait anew.
+	EndAccepted Outcome = 6
+)
+
+// TargetWorkerID is the worker_id of running rows whose target answered 202.
+const TargetWorkerID = "target"
+
+// End is the end of one attempt.
+type End struct {
+	Ref
+	Outcome Outcome
+	Wait    time.Duration  // EndRetry, EndSnooze, EndHandBack, EndAccepted
+	Errors  []AttemptError // the row's whole error history from now on (EndFail, EndRetry, EndSnooze)
+	Result  []byte         // EndDone: JSON or nil
+	Lost    bool           // by the reaper: applies only while the row's lease has passed
+}
+
+// EndAnswer answers one End.
+type EndAnswer struct {
+	Status Status // the row's status now; 0 when Stale or Busy
+	Stale  bool   // the token is not current and did not end this way before: nothing changed
+	Busy   bool   // locked by another: nothing changed, try again
+	Repeat bool   // this end was recorded before
+}
+
+// Rollup counts one minute of one priority and type.
+type Rollup struct {
+	Minute                                                  time.Time
+	Priority                                                Priority
+	Type                                                    string
+	Starts, Done, Failed, Retried, Cancelled, Lost, Snoozed int64
+	Lag                                                     [LagBuckets]int64 // histogram of schedule lag, bounds in LagBounds
+	LagSum                                                  int64             // microseconds; of one start at most MaxLagCounted
+}
