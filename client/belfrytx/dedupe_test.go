@@ -128,7 +128,7 @@ func TestDedupeRaceOf64(t *testing.T) {
 	fresh := 0
 	for _, a := range answers {
 		if a.ID != strconv.FormatInt(jobs.Jobs[0].ID, 10) {
-			t.Errorf("%+v, want job %d", a, jobs[0].ID)
+			t.Errorf("%+v, want job %d", a, jobs.Jobs[0].ID)
 		}
 		if !a.Duplicate {
 			fresh++
