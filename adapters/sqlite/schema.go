@@ -12,8 +12,19 @@ import (
 //go:embed sql/migrations/*.sql
 var migrationFiles embed.FS
 
+// migrationNames are the migrations in their order.
+var migrationNames = mustListMigrations()
+
 // schemaVersion is the version this program reads and writes: the number of its last migration.
-const schemaVersion = 1
+var schemaVersion = int64(len(migrationNames))
+
+func mustListMigrations() []string {
+	names, err := fs.Glob(migrationFiles, "sql/migrations/*.sql")
+	if err != nil {
+		panic(err) // embedded: there or the program was not built
+	}
+	return names
+}
 
 // applicationID marks a file as Belfry's: "Blfr".
 const applicationID = 0x426c6672
@@ -37,12 +48,8 @@ func migrate(ctx context.Context, c *conn) error {
 	if err != nil {
 		return err
 	}
-	files, err := fs.Glob(migrationFiles, "sql/migrations/*.sql")
-	if err != nil {
-		return err
-	}
-	for i := version; i < int64(len(files)); i++ {
-		text, err := migrationFiles.ReadFile(files[i])
+	for i := version; i < schemaVersion; i++ {
+		text, err := migrationFiles.ReadFile(migrationNames[i])
 		if err != nil {
 			return err
 		}
