@@ -22,6 +22,7 @@ type memQueue struct {
 type queueCounts struct {
 	opened, open                      int // subscriptions
 	acks, releases, extends, received int
+	rejects                           int
 	most                              int // asked for by one Receive
 }
 
@@ -160,6 +161,17 @@ func (d *memDelivery) Ack(ctx context.Context) error {
 	d.q.mu.Lock()
 	defer d.q.mu.Unlock()
 	d.q.n.acks++
+	d.m.gone = true
+	return nil
+}
+
+func (d *memDelivery) Reject(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	d.q.mu.Lock()
+	defer d.q.mu.Unlock()
+	d.q.n.rejects++
 	d.m.gone = true
 	return nil
 }

@@ -165,7 +165,8 @@ type Subscription interface {
 	Close(ctx context.Context) error
 }
 
-// Delivery is one message in a consumer's hands. Exactly one of Ack and Release ends it.
+// Delivery is one message in a consumer's hands. Exactly one of Ack and Release ends it. Both may answer before
+// they are done, to go to the queue together with others; Close of the subscription waits for them.
 type Delivery interface {
 	Body() []byte
 	Ack(ctx context.Context) error
@@ -174,6 +175,12 @@ type Delivery interface {
 	Release(ctx context.Context, d time.Duration) error
 	// Extend prolongs its visibility timeout to d from now. ErrCannotExtend where the queue has none.
 	Extend(ctx context.Context, d time.Duration) error
+}
+
+// Rejecter is what a Delivery also is where its queue has dead letters. Reject puts a message there that no worker
+// can read, at once or after it was delivered a few times more; it ends the delivery as Ack and Release do.
+type Rejecter interface {
+	Reject(ctx context.Context) error
 }
 
 // Queue opens the topics and subscriptions of all priorities.

@@ -114,7 +114,8 @@ func (r *receiver) once(ctx context.Context) error {
 	return err
 }
 
-// read decodes messages. Damaged ones, and those that are in hand twice, are acknowledged: they are worth nothing.
+// read decodes messages. Those that are none of ours are rejected; those in hand twice are acknowledged, for they are
+// worth nothing.
 func (w *Worker) read(deliveries []Delivery) []held {
 	messages := make([]held, 0, len(deliveries))
 	seen := make(map[Ref]bool, len(deliveries))
@@ -127,7 +128,7 @@ func (w *Worker) read(deliveries []Delivery) []held {
 			w.counts.Refused++
 			w.mu.Unlock()
 			w.event(WorkEvent{Kind: MessageRefused, Err: err})
-			w.acknowledge(d)
+			w.reject(d)
 		case seen[ref]:
 			w.acknowledge(d)
 		default:
@@ -232,6 +233,15 @@ func (r *receiver) start(ctx context.Context, messages []held) {
 // acknowledge ends a message. If that fails it comes again, and its token tells that it is worthless.
 func (w *Worker) acknowledge(d Delivery) {
 	_ = d.Ack(w.acks.context(w, time.Now()))
+}
+
+// reject puts a message that cannot be read to the dead letters of its queue, or ends it where there are none.
+func (w *Worker) reject(d Delivery) {
+	if r, ok := d.(Rejecter); ok {
+		_ = r.Reject(w.acks.context(w, time.Now()))
+		return
+	}
+	w.acknowledge(d)
 }
 
 // ackContext is the context of acknowledgements. They share one for a while, because one for each costs more than

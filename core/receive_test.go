@@ -102,6 +102,9 @@ func TestWorthlessMessages(t *testing.T) {
 		if r.told(MessageRefused) != 2 || r.worker.Counts().Refused != 2 {
 			t.Errorf("%d messages refused", r.told(MessageRefused))
 		}
+		if n := queue.counts().rejects; n != 2 {
+			t.Errorf("%d messages put to the dead letters, want the two that are none of ours", n)
+		}
 	})
 }
 

@@ -14,7 +14,7 @@ const (
 	Panicked       WorkEventKind = "handler panicked"
 	EndStale       WorkEventKind = "end stale"       // the end of Job was not recorded: the attempt is not this worker's any more
 	EndDropped     WorkEventKind = "end dropped"     // the store refuses the end of Job again and again with Err; its lease runs out
-	MessageRefused WorkEventKind = "message refused" // a message that is none of ours was acknowledged; Err says why
+	MessageRefused WorkEventKind = "message refused" // a message that is none of ours was put to the dead letters or ended; Err says why
 	QueueLost      WorkEventKind = "queue lost"      // the subscription of Priority ended with Err and is opened again
 	QueueBack      WorkEventKind = "queue back"      // it receives again
 )
