@@ -23,6 +23,7 @@ type NewJob struct {
 	Target      json.RawMessage // {"url": …, "headers": {…}}; nil means the type's handler
 	Tags        []string
 	Trace       string // W3C traceparent; "" means none
+	Run         *Run   // of a job that a schedule makes; nil means none does
 
 	// Queued asks for the row to be written as queued, under a dispatch lease of QueuedLease, because the
 	// submitter publishes it itself once this commit has returned. Jobs whose run_at lies ahead ignore it.
@@ -62,6 +63,7 @@ type Job struct {
 	Tags      []string
 	Trace     string
 	Bucket    int
+	Run       *Run // of a job that a schedule made; else nil
 
 	Errors []AttemptError  // oldest first, at most MaxErrors
 	Result json.RawMessage // of done jobs; nil means none

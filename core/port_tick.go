@@ -15,6 +15,7 @@ type TickRequest struct {
 	// DispatchLease is the first dispatch lease; it doubles with each publishing up to DispatchLeaseMax.
 	DispatchLease, DispatchLeaseMax time.Duration
 	RepublishLimit                  int
+	ScheduleLimit                   int // schedules listed at most; zero means none
 }
 
 // TickResult says what the tick found and did.
@@ -27,6 +28,8 @@ type TickResult struct {
 	Taken      []Taken              // one per quota
 	Waiting    []Lane               // one per (priority, type) with scheduled rows, unhandled types left out: when its first is due
 	Queued     [len(Priorities)]int // queue mode: rows queued per priority (index: priority - 1) before this tick's quotas; capped at CountCap
+	Schedules  []Schedule           // that need an Advance: an instant is due, one waits and no run is active, or a success is overdue
+	ScheduleIn time.Duration        // until the next one does, at most an hour; 0 when ScheduleLimit was reached
 	Released   bool                 // reserved leases were lost since the last tick (another holder took them)
 }
 

@@ -18,6 +18,7 @@ type Store interface {
 	StatsStore
 	TypeStore
 	AccessStore
+	ScheduleStore
 	Close() error
 }
 
@@ -147,6 +148,33 @@ type AccessStore interface {
 	ListTokens(ctx context.Context, after string, limit int) ([]Token, error)
 	// RevokeToken removes a token. ErrNotFound: there is none.
 	RevokeToken(ctx context.Context, id string) error
+}
+
+// ScheduleStore keeps schedules, their ledger and alerts. Due schedules come with Tick.
+type ScheduleStore interface {
+	// CreateSchedule keeps s under a new id, Version 1, CreatedAt now, its State as given. ErrConflict: its tenant
+	// has one of that name.
+	CreateSchedule(ctx context.Context, s Schedule) (Schedule, error)
+	// GetSchedule reads one, with Active. ErrNotFound: there is none.
+	GetSchedule(ctx context.Context, tenant, name string) (Schedule, error)
+	ListSchedules(ctx context.Context, q ScheduleQuery) ([]Schedule, error)
+	// DeleteSchedule removes one with its ledger; jobs made stay. ErrStale: its version is another (0: any).
+	DeleteSchedule(ctx context.Context, tenant, name string, version int64) error
+	// AdvanceSchedules applies steps, each whole or not at all, all in one transaction; answer i is for step i. fence
+	// are the bucket leases a tick acts under: a step outside them is Stale. Nil means that a user acts, without.
+	// A row locked by another is Stale, not waited for.
+	AdvanceSchedules(ctx context.Context, steps []Advance, fence []Held) ([]Advanced, error)
+	// Occurrences returns up to q.Limit rows of a ledger, newest first.
+	Occurrences(ctx context.Context, q OccurrenceQuery) ([]Occurrence, error)
+	// Succeeded returns when a job of the schedule for an instant at or after the one given was last recorded as done,
+	// and that instant; zero times when none was.
+	Succeeded(ctx context.Context, tenant, name string, since time.Time) (at, scheduledFor time.Time, err error)
+	// RaiseAlerts raises and clears alerts that belong to no schedule; of those already so nothing changes.
+	RaiseAlerts(ctx context.Context, alerts []Alert) error
+	// Alerts returns up to q.Limit alerts, newest first.
+	Alerts(ctx context.Context, q AlertQuery) ([]Alert, error)
+	// MarkAlerts notes that the events of these alerts, as they now stand, were published.
+	MarkAlerts(ctx context.Context, alerts []Alert) error
 }
 
 // Topic publishes messages of one priority.

@@ -2,31 +2,13 @@ package postgres
 
 import (
 	"context"
-	"errors"
 
 	"github.com/belfry-dev/belfry/core"
 )
 
-var errPending = errors.New("not built yet")
-
 func (s *Store) SubmitOnce(context.Context, core.IdempotencyKey, []core.NewJob, func([]core.Submitted) (core.Answer, error)) (core.Once, error) {
 	return core.Once{}, errPending
 }
-
-func (s *Store) PutType(context.Context, core.JobType) (core.JobType, bool, error) {
-	return core.JobType{}, false, errPending
-}
-
-func (s *Store) GetType(context.Context, string) (core.JobType, error) {
-	return core.JobType{}, errPending
-}
-func (s *Store) ListTypes(context.Context, string, int) ([]core.JobType, error) {
-	return nil, errPending
-}
-func (s *Store) DeleteType(context.Context, string) error               { return errPending }
-func (s *Store) MarkDelivered(context.Context, []string) error          { return errPending }
-func (s *Store) Types(context.Context) ([]core.JobType, error)          { return nil, errPending }
-func (s *Store) Secret(context.Context, string, []byte) ([]byte, error) { return nil, errPending }
 
 func (s *Store) CreateToken(context.Context, core.Token) (core.Token, error) {
 	return core.Token{}, errPending

@@ -1,0 +1,76 @@
+package core
+
+import "time"
+
+// ScheduleQuery selects schedules, by tenant and name. Zero fields do not restrict.
+type ScheduleQuery struct {
+	Tenant      *string
+	Type        string
+	Paused      *bool
+	AfterTenant string // those behind this tenant and name
+	AfterName   string
+	Limit       int // 1 … 1,000
+}
+
+// OccurrenceQuery selects ledger rows of one schedule, newest first. Zero fields do not restrict.
+type OccurrenceQuery struct {
+	ScheduleID int64
+	From       time.Time // instants at or after it
+	Before     time.Time // rows that begin before it: what a page's cursor says
+	Outcome    string
+	Limit      int // 1 … 1,000
+}
+
+// Advance takes one schedule from one state to another, whole or not at all: it applies only while the schedule has
+// Version and Accounted still. What several ticks, or a tick and a user, plan at once, one of them does.
+type Advance struct {
+	ID        int64
+	Version   int64
+	Accounted time.Time
+	Inactive  bool // applies only while no run of it is active
+
+	Rule        *ScheduleRule // the new definition: Version rises. Nil means unchanged
+	State       ScheduleState
+	Occurrences []Ledgered
+	Jobs        []NewJob // with Run set
+	// CancelRuns cancels the schedule's runs that wait and asks those that run to stop.
+	CancelRuns bool
+	// Attach is a ledger row written before, by its From, whose run Jobs[0] is. Zero means none.
+	Attach time.Time
+	Alerts []Alert // events to raise with it
+}
+
+// Ledgered is a new row of the ledger; its run is Jobs[Job] of the Advance, or none below zero.
+type Ledgered struct {
+	Occurrence
+	Job int
+}
+
+// Advanced answers one Advance.
+type Advanced struct {
+	Stale   bool    // the schedule had moved, had an active run, or is gone: nothing was done
+	JobIDs  []int64 // of Jobs
+	Version int64
+}
+
+// Alert is something an operator should know: raised once, cleared once.
+type Alert struct {
+	ID       int64
+	Kind     string // "schedule_missed", "type_missed", "occurrences_dropped", "job_failed"
+	Subject  string // the schedule, type or error group it is about
+	Tenant   string
+	Detail   string // a sentence
+	RaisedAt time.Time
+	// ClearedAt is when it was over. In an Advance: not zero means that the open alert of this kind and subject is cleared.
+	ClearedAt time.Time
+}
+
+// AlertQuery selects alerts, newest first. Zero fields do not restrict.
+type AlertQuery struct {
+	Tenant *string
+	Kind   string
+	Open   bool  // those not cleared
+	Unsent bool  // events not yet published (MarkAlerts)
+	Before int64 // ids below this
+	Limit  int   // 1 … 1,000
+}
