@@ -2,6 +2,7 @@ package core
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -35,6 +36,11 @@ func CheckJobType(t *JobType) error {
 	}
 	checkBackoff(&errs, t.Backoff)
 	return errs.Err()
+}
+
+// TooManyTypes is the refusal of a type that would be one more than MaxTypes: FieldErrors.
+func TooManyTypes() error {
+	return FieldErrors{{Field: "type", Rule: fmt.Sprintf("would be one more than the %d types that can be kept: delete definitions nobody uses, or use fewer types for jobs with a target of their own", MaxTypes)}}
 }
 
 // Complete gives a job what its type says and it does not say itself. The target stays with the type: it is read

@@ -42,6 +42,7 @@ func loadStatements() (statements, error) {
 		"{ended}", recordColumns+", "+endedColumns,
 		"{may_run}", mayRun,
 		"{next_token}", nextToken,
+		"{definition}", typeColumns,
 		"{brief}", strings.Replace(recordColumns, " payload,", " NULL::json AS payload,", 1),
 		"{j.attempt}", ofJob(colEndedToken, "j.lease_token AS ended_token", colErrors),
 		"{j.raised}", ofJob(colLeaseToken, "least(j.lease_token, 9223372036854775806) + 1 AS lease_token", recordWidth),

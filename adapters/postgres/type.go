@@ -1,0 +1,108 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/belfry-dev/belfry/adapters/postgres/wire"
+	"github.com/belfry-dev/belfry/core"
+)
+
+// PutType makes or replaces a definition; see core.TypeStore. Definitions and marks are written one after the other,
+// so that no more than core.MaxTypes are kept.
+func (s *Store) PutType(ctx context.Context, t core.JobType) (kept core.JobType, made bool, err error) {
+	a := s.args(6).Text(t.Name).Text(string(t.Target)).Int8(t.Timeout.Microseconds()).Int8(int64(t.MaxAttempts))
+	wire.Int8s(a, t.Backoff, func(d *time.Duration) int64 { return d.Microseconds() }).Int8(core.MaxTypes)
+	err = s.run(ctx, "put type", s.guard(s.opts.LockTimeout), s.sql.call("lock_types", nil, nil),
+		s.sql.call("put_type", a, func(r wire.Row) error {
+			kept, made = jobType(r), r.Bool(typeWidth)
+			return nil
+		}))
+	if err == nil && kept.Name == "" {
+		err = fmt.Errorf("postgres: put type: %w", core.TooManyTypes())
+	}
+	return kept, made, err
+}
+
+// GetType returns a definition.
+func (s *Store) GetType(ctx context.Context, name string) (t core.JobType, err error) {
+	err = s.run(ctx, "get type", s.guard(s.opts.LockTimeout), s.sql.call("get_type", wire.NewArgs(1).Text(name), func(r wire.Row) error {
+		t = jobType(r)
+		return nil
+	}))
+	if err == nil && !t.Defined {
+		err = wrap("get type", core.ErrNotFound)
+	}
+	return t, err
+}
+
+// ListTypes returns definitions by name.
+func (s *Store) ListTypes(ctx context.Context, after string, limit int) ([]core.JobType, error) {
+	return s.types(ctx, "list types", s.sql.call("list_types", wire.NewArgs(2).Text(after).Int8(int64(limit)), nil))
+}
+
+// Types returns every definition and every mark.
+func (s *Store) Types(ctx context.Context) ([]core.JobType, error) {
+	return s.types(ctx, "types", s.sql.call("types", nil, nil))
+}
+
+func (s *Store) types(ctx context.Context, act string, call wire.Call) (types []core.JobType, err error) {
+	call.Each = func(r wire.Row) error {
+		types = append(types, jobType(r))
+		return nil
+	}
+	err = s.run(ctx, act, s.guard(s.opts.LockTimeout), call)
+	return types, err
+}
+
+// DeleteType removes a definition.
+func (s *Store) DeleteType(ctx context.Context, name string) error {
+	found := false
+	err := s.run(ctx, "delete type", s.guard(s.opts.LockTimeout), s.sql.call("delete_type", wire.NewArgs(1).Text(name), func(wire.Row) error {
+		found = true
+		return nil
+	}))
+	if err == nil && !found {
+		err = wrap("delete type", core.ErrNotFound)
+	}
+	return err
+}
+
+// MarkDelivered notes types of jobs that bring a target of their own: all, or none where they would be too many.
+func (s *Store) MarkDelivered(ctx context.Context, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	a := wire.Texts(wire.NewArgs(2), names, func(name *string) string { return *name }).Int8(core.MaxTypes)
+	enough := false
+	err := s.run(ctx, "mark delivered", s.guard(s.opts.LockTimeout), s.sql.call("lock_types", nil, nil),
+		s.sql.call("mark_delivered", a, func(r wire.Row) error {
+			enough = r.Bool(0)
+			return nil
+		}))
+	if err == nil && !enough {
+		err = fmt.Errorf("postgres: mark delivered: %w", core.TooManyTypes())
+	}
+	return err
+}
+
+// The columns of {definition}.
+const (
+	typeColumns = `type, delivered, defined_at, updated_at, target, timeout, max_attempts, backoff`
+	typeWidth   = 8 // the first column after them
+)
+
+// jobType reads the columns of {definition}.
+func jobType(r wire.Row) core.JobType {
+	t := core.JobType{
+		Name: r.Text(0), Delivered: r.Bool(1), Defined: !r.Null(2), CreatedAt: r.Time(2), UpdatedAt: r.Time(3),
+		Target: r.Bytes(4), Timeout: duration(r.Int(5)), MaxAttempts: int(r.Int(6)),
+	}
+	if !r.Null(7) {
+		for _, us := range r.Ints(7) {
+			t.Backoff = append(t.Backoff, duration(us))
+		}
+	}
+	return t
+}

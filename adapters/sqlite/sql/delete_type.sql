@@ -1,0 +1,4 @@
+-- Remove the definition of a type. What was announced of it, and its marks, stay.
+--   ?1 type
+UPDATE job_types SET defined_at = NULL, updated_at = NULL, target = NULL, timeout = 0, max_attempts = 0, backoff = NULL
+WHERE  type = ?1 AND defined_at IS NOT NULL

@@ -1,0 +1,3 @@
+-- A secret of the installation.
+--   ?1 name
+SELECT value FROM secrets WHERE name = ?1
