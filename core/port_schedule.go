@@ -9,7 +9,8 @@ type ScheduleQuery struct {
 	Paused      *bool
 	AfterTenant string // those behind this tenant and name
 	AfterName   string
-	Limit       int // 1 … 1,000
+	TZDataNot   string // those whose next instant was computed with another version
+	Limit       int    // 1 … 1,000
 }
 
 // OccurrenceQuery selects ledger rows of one schedule, newest first. Zero fields do not restrict.
@@ -33,11 +34,8 @@ type Advance struct {
 	State       ScheduleState
 	Occurrences []Ledgered
 	Jobs        []NewJob // with Run set
-	// CancelRuns cancels the schedule's runs that wait and asks those that run to stop.
-	CancelRuns bool
 	// Attach is a ledger row written before, by its From, whose run Jobs[0] is. Zero means none.
 	Attach time.Time
-	Alerts []Alert // events to raise with it
 }
 
 // Ledgered is a new row of the ledger; its run is Jobs[Job] of the Advance, or none below zero.
@@ -55,14 +53,16 @@ type Advanced struct {
 
 // Alert is something an operator should know: raised once, cleared once.
 type Alert struct {
-	ID       int64
-	Kind     string // "schedule_missed", "type_missed", "occurrences_dropped", "job_failed"
-	Subject  string // the schedule, type or error group it is about
-	Tenant   string
-	Detail   string // a sentence
-	RaisedAt time.Time
-	// ClearedAt is when it was over. In an Advance: not zero means that the open alert of this kind and subject is cleared.
-	ClearedAt time.Time
+	ID        int64
+	Kind      string // "schedule_missed", "type_missed", "occurrences_dropped", "job_failed"
+	Subject   string // the schedule, type or error group it is about
+	Tenant    string
+	Detail    string // a sentence
+	RaisedAt  time.Time
+	ClearedAt time.Time // when it was over. Zero means that it is open
+
+	// Notice is a job that tells of the event; RaiseAlerts writes it with the alert, if that changed anything.
+	Notice *NewJob
 }
 
 // AlertQuery selects alerts, newest first. Zero fields do not restrict.

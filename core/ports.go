@@ -164,12 +164,15 @@ type ScheduleStore interface {
 	// are the bucket leases a tick acts under: a step outside them is Stale. Nil means that a user acts, without.
 	// A row locked by another is Stale, not waited for.
 	AdvanceSchedules(ctx context.Context, steps []Advance, fence []Held) ([]Advanced, error)
+	// ActiveRuns returns the ids of up to 1,000 live jobs of a schedule.
+	ActiveRuns(ctx context.Context, tenant, name string) ([]int64, error)
 	// Occurrences returns up to q.Limit rows of a ledger, newest first.
 	Occurrences(ctx context.Context, q OccurrenceQuery) ([]Occurrence, error)
 	// Succeeded returns when a job of the schedule for an instant at or after the one given was last recorded as done,
 	// and that instant; zero times when none was.
 	Succeeded(ctx context.Context, tenant, name string, since time.Time) (at, scheduledFor time.Time, err error)
-	// RaiseAlerts raises and clears alerts that belong to no schedule; of those already so nothing changes.
+	// RaiseAlerts raises alerts, and clears those with ClearedAt set, each by kind, tenant and subject, at the store's
+	// now. One already open, or not open, stays as it is: repeating a call changes nothing.
 	RaiseAlerts(ctx context.Context, alerts []Alert) error
 	// Alerts returns up to q.Limit alerts, newest first.
 	Alerts(ctx context.Context, q AlertQuery) ([]Alert, error)

@@ -26,6 +26,8 @@ func (s *Store) AdvanceSchedules(context.Context, []core.Advance, []core.Held) (
 	return nil, errPending
 }
 
+func (s *Store) ActiveRuns(context.Context, string, string) ([]int64, error) { return nil, errPending }
+
 func (s *Store) Occurrences(context.Context, core.OccurrenceQuery) ([]core.Occurrence, error) {
 	return nil, errPending
 }
