@@ -139,14 +139,14 @@ func (f *finishing) passingOver(suffix string) []wire.Call {
 }
 
 func (f *finishing) general(name string, ends []end) wire.Call {
-	a := f.s.args(7)
+	a := f.s.args(8)
 	wire.Int8s(a, ends, func(e *end) int64 { return e.ID })
 	wire.Int8s(a, ends, func(e *end) int64 { return e.Token })
 	wire.Int2s(a, ends, func(e *end) int16 { return int16(e.Outcome) })
 	wire.Intervals(a, ends, func(e *end) time.Duration { return e.Wait })
 	wire.JSONs(a, ends, func(e *end) []byte { return e.errors })
 	wire.JSONs(a, ends, func(e *end) []byte { return e.Result })
-	wire.Bools(a, ends, func(e *end) bool { return e.Lost })
+	wire.Bools(a, ends, func(e *end) bool { return e.Lost }).Text(core.TargetWorkerID)
 	return f.s.sql.call(name, a, f.answerTo(0))
 }
 

@@ -62,6 +62,8 @@ func (f *finishing) end(e *core.End) (core.EndAnswer, error) {
 		return repeated(e, a.status, a.ended), nil
 	case e.Lost && a.leaseUntil > f.now:
 		return core.EndAnswer{Stale: true}, nil
+	case e.Outcome == core.EndAccepted:
+		return core.EndAnswer{Status: core.Running}, f.hand(e, a)
 	}
 	if a.ended = a.token; e.Lost {
 		a.ended = -a.token
@@ -97,6 +99,13 @@ func (f *finishing) apply(e *core.End, a *attempt) error {
 	a.status = core.Scheduled
 	a.raise()
 	return f.putBack(*a, f.now+e.Wait.Microseconds())
+}
+
+// hand leaves a job running under its token, in the hands of its target.
+func (f *finishing) hand(e *core.End, a *attempt) error {
+	a.leaseUntil = f.now + e.Wait.Microseconds()
+	_, err := f.exec("hand_over", a.id, a.leaseUntil, core.TargetWorkerID)
+	return err
 }
 
 // writeDone moves all jobs that are done at once.

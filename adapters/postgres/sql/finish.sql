@@ -1,12 +1,14 @@
 -- End attempts in any way. Rows that others have locked are passed over; those that do not come back are so, or were
--- not running under that token. Cancel wanted makes any end but done a cancellation.
+-- not running under that token. Cancel wanted makes any end but done and accepted a cancellation; one that is accepted
+-- goes on under its token, in the hands of the job's target.
 --   $1 clock offset  $2 ids  $3 lease tokens  $4 outcomes  $5 waits  $6 error histories  $7 results  $8 only if the lease has passed
+--   $9 the worker id of accepted ones
 WITH given AS MATERIALIZED (
     SELECT *
     FROM   unnest($2::bigint[], $3::bigint[], $4::smallint[], $5::interval[], $6::json[], $7::json[], $8::boolean[])
            AS g (ref, token, outcome, wait, new_errors, result, lost)
 ), locked AS MATERIALIZED (
-    SELECT g.*, j.id, CASE WHEN g.outcome = 1 THEN 4 WHEN j.cancel_wanted THEN 6 WHEN g.outcome = 2 THEN 5 ELSE 1 END AS now_status
+    SELECT g.*, j.id, CASE WHEN g.outcome = 1 THEN 4 WHEN g.outcome = 6 THEN 3 WHEN j.cancel_wanted THEN 6 WHEN g.outcome = 2 THEN 5 ELSE 1 END AS now_status
     FROM   given g JOIN belfry.jobs j ON j.id = g.ref AND j.lease_token = g.token
     WHERE  (j.status + 0) = 3 AND (NOT g.lost OR j.lease_until <= {now})
     ORDER  BY j.id
@@ -21,10 +23,16 @@ WITH given AS MATERIALIZED (
     FROM   locked l
     WHERE  j.id = l.id AND l.now_status = 1
     RETURNING j.id, j.ended_token
+), handed AS (
+    UPDATE belfry.jobs j
+    SET    lease_until = {now} + l.wait, reap_at = {now} + l.wait, claim_id = 0, worker_id = $9::text
+    FROM   locked l
+    WHERE  j.id = l.id AND l.now_status = 3
+    RETURNING j.id, j.lease_token
 ), gone AS (
     DELETE FROM belfry.jobs j
     USING  locked l
-    WHERE  j.id = l.id AND l.now_status <> 1
+    WHERE  j.id = l.id AND l.now_status IN (4, 5, 6)
     RETURNING {j.attempt}, CASE WHEN l.outcome IN (1, 5) THEN j.errors ELSE l.new_errors END, l.result, l.now_status
 ), ended AS (
     INSERT INTO belfry.{history} ({record}, result, status, finished_at, reason)
@@ -36,6 +44,8 @@ WITH given AS MATERIALIZED (
     RETURNING id, ended_token
 )
 SELECT id, ended_token, 1::smallint FROM back
+UNION ALL
+SELECT id, lease_token, 3 FROM handed
 UNION ALL
 SELECT id, ended_token, status FROM ended
 UNION ALL
