@@ -60,9 +60,6 @@ type Alert struct {
 	Detail    string // a sentence
 	RaisedAt  time.Time
 	ClearedAt time.Time // when it was over. Zero means that it is open
-
-	// Notice is a job that tells of the event; RaiseAlerts writes it with the alert, if that changed anything.
-	Notice *NewJob
 }
 
 // AlertQuery selects alerts, newest first. Zero fields do not restrict.

@@ -30,6 +30,7 @@ type TickResult struct {
 	Queued     [len(Priorities)]int // queue mode: rows queued per priority (index: priority - 1) before this tick's quotas; capped at CountCap
 	Schedules  []Schedule           // that need an Advance: an instant is due, one waits and no run is active, or a success is overdue
 	ScheduleIn time.Duration        // until the next one does, at most an hour; 0 when ScheduleLimit was reached
+	Unsent     bool                 // events of alerts wait to be published
 	Released   bool                 // reserved leases were lost since the last tick (another holder took them)
 }
 

@@ -171,8 +171,8 @@ type ScheduleStore interface {
 	// Succeeded returns when a job of the schedule for an instant at or after the one given was last recorded as done,
 	// and that instant; zero times when none was.
 	Succeeded(ctx context.Context, tenant, name string, since time.Time) (at, scheduledFor time.Time, err error)
-	// RaiseAlerts raises alerts, and clears those with ClearedAt set, each by kind, tenant and subject, at the store's
-	// now. One already open, or not open, stays as it is: repeating a call changes nothing.
+	// RaiseAlerts, at the store's now, raises alerts without ClearedAt, clears those with ClearedAt alone, and notes as
+	// over those with both. One is known by kind, tenant and subject; one already open, or not open, stays as it is.
 	RaiseAlerts(ctx context.Context, alerts []Alert) error
 	// Alerts returns up to q.Limit alerts, newest first.
 	Alerts(ctx context.Context, q AlertQuery) ([]Alert, error)

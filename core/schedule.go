@@ -112,3 +112,14 @@ type Run struct {
 	Covers       int64     // how many instants it stands for; 0 and 1 mean its own
 	CoversFrom   time.Time // the first of them; ScheduledFor is the last
 }
+
+// Exclusive reports whether the overlap policy asks if a run is active.
+func (r *ScheduleRule) Exclusive() bool { return r.Overlap != "" && r.Overlap != OverlapAllow }
+
+// Overlap policies.
+const (
+	OverlapAllow         = "allow"
+	OverlapSkip          = "skip"
+	OverlapQueueOne      = "queue_one"
+	OverlapCancelRunning = "cancel_running"
+)
