@@ -141,7 +141,7 @@ func packageVariables(file goFile) []*ast.ValueSpec {
 	var found []*ast.ValueSpec
 	for _, declared := range file.ast.Decls {
 		group, ok := declared.(*ast.GenDecl)
-		if !ok || group.Tok != token.VAR {
+		if !ok || group.Tok != token.VAR || embedded(group) {
 			continue
 		}
 		for _, spec := range group.Specs {
@@ -151,6 +151,13 @@ func packageVariables(file goFile) []*ast.ValueSpec {
 		}
 	}
 	return found
+}
+
+// embedded reports whether a declaration is the content of a file, which Go lets stand nowhere else.
+func embedded(group *ast.GenDecl) bool {
+	return group.Doc != nil && slices.ContainsFunc(group.Doc.List, func(line *ast.Comment) bool {
+		return strings.HasPrefix(line.Text, "//go:embed ")
+	})
 }
 
 // holdsState reports whether a variable is made to change: a lock, an atomic, a

@@ -1,0 +1,34 @@
+package recurrence
+
+import "time"
+
+// Enumerate returns what lies after from and not after to, oldest first, at most limit of it: the occurrences,
+// and also the instants that the rule's choice about daylight saving drops. more says that the limit cut it
+// short; the last of those returned is then where to go on from.
+func (r *Rule) Enumerate(from, to time.Time, limit int) (found []Occurrence, more bool) {
+	steps := 0
+	x, y := r.floor(from)+1, r.floor(to)
+	for {
+		m, ok := r.nextAt(x, true, &steps)
+		if !ok || m.at > y {
+			return found, false
+		}
+		if len(found) >= limit {
+			return found, true
+		}
+		found = append(found, r.occurrence(m))
+		x = m.at + 1
+	}
+}
+
+// Count returns how many occurrences lie after from and not after to; dropped ones do not count. The work is
+// in proportion to the months between the two, however often the rule is due.
+func (r *Rule) Count(from, to time.Time) int64 {
+	total := int64(0)
+	for _, s := range r.Spans(from, to) {
+		if s.Dropped == "" {
+			total += s.Count
+		}
+	}
+	return total
+}

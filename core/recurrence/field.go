@@ -1,0 +1,170 @@
+package recurrence
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// field describes one of the six fields.
+type field struct {
+	name     string
+	min, max int
+	size     int      // how many different values there are
+	names    []string // in place of numbers, the first for min
+	star     string   // the characters that stand for all values
+}
+
+// The fields in the order of an expression with seconds.
+const (
+	secondField = iota
+	minuteField
+	hourField
+	monthDayField
+	monthField
+	weekDayField
+)
+
+var fieldTable = [...]field{
+	{name: "second", max: 59, size: 60, star: "*"},
+	{name: "minute", max: 59, size: 60, star: "*"},
+	{name: "hour", max: 23, size: 24, star: "*"},
+	{name: "day of month", min: 1, max: 31, size: 31, star: "*?"},
+	{name: "month", min: 1, max: 12, size: 12, star: "*", names: []string{
+		"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}},
+	{name: "day of week", max: 6, size: 7, star: "*?", names: []string{
+		"sun", "mon", "tue", "wed", "thu", "fri", "sat"}},
+}
+
+// begins reports whether the text of the field begins with a star.
+func (f *field) begins(text string) bool { return strings.ContainsRune(f.star, rune(text[0])) }
+
+// set reads a list of plain items. Each of the others is handed to special, which may be nil.
+func (f *field) set(text string, special func(item string) (known bool, err error)) (uint64, error) {
+	if text == "?" && f.begins(text) {
+		return f.all(), nil
+	}
+	set := uint64(0)
+	for item := range strings.SplitSeq(text, ",") {
+		if special != nil {
+			if known, err := special(item); known || err != nil {
+				if err != nil {
+					return 0, err
+				}
+				continue
+			}
+		}
+		values, err := f.item(item)
+		if err != nil {
+			return 0, err
+		}
+		set |= values
+	}
+	return set, nil
+}
+
+func (f *field) all() uint64 { return 1<<(f.max+1) - 1<<f.min }
+
+// item reads "*", "5", "1-5", each with "/step" or without. A value with a step runs to the field's end.
+func (f *field) item(text string) (uint64, error) {
+	values, stepText, stepped := strings.Cut(text, "/")
+	step := 1
+	if stepped {
+		var err error
+		if step, err = f.step(stepText); err != nil {
+			return 0, err
+		}
+	}
+	if values == "*" {
+		return f.span(f.min, f.max, step), nil
+	}
+	first, last, ranged := strings.Cut(values, "-")
+	low, err := f.value(first)
+	if err != nil {
+		return 0, err
+	}
+	seven := low > f.max // Sunday at the head of a range or alone is 0, at its end the day after Saturday
+	if seven {
+		low = f.min
+	}
+	high := low
+	if ranged {
+		if high, err = f.value(last); err != nil {
+			return 0, err
+		}
+		if seven && high > f.max {
+			high = f.min
+		}
+	} else if stepped {
+		high = f.max
+	}
+	return f.span(low, high, step), nil
+}
+
+// span is the values from low to high by step. A range whose end is before its beginning wraps.
+func (f *field) span(low, high, step int) uint64 {
+	if high < low {
+		high += f.size
+	}
+	set := uint64(0)
+	for n := low; n <= high; n += step {
+		set |= 1 << ((n-f.min)%f.size + f.min)
+	}
+	return set
+}
+
+func (f *field) step(text string) (int, error) {
+	step, ok := digits(text)
+	switch {
+	case !ok:
+		return 0, fmt.Errorf("step %s is not a whole number", shown(text))
+	case step == 0:
+		return 0, errors.New("step 0 never moves on")
+	case step > f.size:
+		return 0, fmt.Errorf("step %s is larger than the field, which has %d values", shown(text), f.size)
+	case len(text) > 2:
+		return 0, fmt.Errorf("step %s has more than two digits", shown(text))
+	}
+	return step, nil
+}
+
+// value reads a number or a name. Day of week takes 7 for Sunday.
+func (f *field) value(text string) (int, error) {
+	most := f.max
+	if f == &fieldTable[weekDayField] {
+		most = 7
+	}
+	if n, ok := digits(text); ok {
+		if n < f.min || n > most {
+			return 0, fmt.Errorf("%s is not within %d-%d", shown(text), f.min, most)
+		}
+		if len(text) > 2 {
+			return 0, fmt.Errorf("%s has more than two digits", shown(text))
+		}
+		return n, nil
+	}
+	for i, name := range f.names {
+		if strings.EqualFold(text, name) {
+			return f.min + i, nil
+		}
+	}
+	switch {
+	case text == "":
+		return 0, errors.New("a value is missing")
+	case f.names != nil:
+		return 0, fmt.Errorf("%s is neither a number within %d-%d nor a name of three letters", shown(text), f.min, most)
+	}
+	return 0, fmt.Errorf("%s is not a number within %d-%d", shown(text), f.min, most)
+}
+
+// digits reads a number made of digits alone, however long: past four digits it is only known to be large.
+func digits(text string) (int, bool) {
+	n := 0
+	for _, c := range []byte(text) {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = min(n*10+int(c-'0'), 9999)
+	}
+	return n, text != ""
+}

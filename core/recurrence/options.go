@@ -1,0 +1,78 @@
+package recurrence
+
+import "time"
+
+// Gap says what becomes of a fixed-time schedule's matches that the clock jumps over.
+type Gap string
+
+const (
+	RunAtTransition Gap = "run_at_transition" // one run at the first instant after the gap, however many it swallowed
+	Shift           Gap = "shift"             // each match later by the gap's length
+	SkipGap         Gap = "skip"              // none
+)
+
+// Overlap says which pass of a repeated hour a fixed-time schedule runs in.
+type Overlap string
+
+const (
+	First Overlap = "first"
+	Last  Overlap = "last"
+	Both  Overlap = "both"
+)
+
+// Correction is the size of a jump from which on it is no daylight saving but a correction of the calendar, a
+// skipped day for instance: nothing is made up for it and nothing held back.
+const Correction = 3 * time.Hour
+
+// Bounds of every search: no occurrence lies before MinYear or after MaxYear. MaxYear is more than 400 years,
+// the period of the calendar, after the last change that any zone's table lists by itself; so a rule without
+// an occurrence in that range has none at all.
+const (
+	MinYear = 1900
+	MaxYear = 2500
+)
+
+// Options is what a schedule chooses beside its expression and its zone.
+type Options struct {
+	Gap     Gap     // Zero means RunAtTransition.
+	Overlap Overlap // Zero means First.
+
+	StartsAt time.Time // no occurrence before it. Zero means no such bound.
+	EndsAt   time.Time // no occurrence at it or after it. Zero means no such bound.
+
+	// Anchor is where @every counts from, in either direction: the creation of the schedule. StartsAt is
+	// the anchor where it is set. Zero means StartsAt; @every with neither is refused. Cut to the microsecond.
+	Anchor time.Time
+
+	// Zones keeps loaded zones between calls of Parse. Zero means that the zone is loaded anew.
+	Zones *Zones
+}
+
+// check adds what the options break and fills in what they leave out.
+func (o *Options) check(errs *FieldErrors) {
+	switch o.Gap {
+	case "":
+		o.Gap = RunAtTransition
+	case RunAtTransition, Shift, SkipGap:
+	default:
+		errs.add("dst_gap", "must be run_at_transition, shift or skip")
+	}
+	switch o.Overlap {
+	case "":
+		o.Overlap = First
+	case First, Last, Both:
+	default:
+		errs.add("dst_overlap", "must be first, last or both")
+	}
+	for _, bound := range []struct {
+		field string
+		at    time.Time
+	}{{"starts_at", o.StartsAt}, {"ends_at", o.EndsAt}, {"anchor", o.Anchor}} {
+		if year := bound.at.UTC().Year(); !bound.at.IsZero() && (year < MinYear || year > MaxYear) {
+			errs.add(bound.field, "must lie in the years %d to %d", MinYear, MaxYear)
+		}
+	}
+	if !o.StartsAt.IsZero() && !o.EndsAt.IsZero() && !o.EndsAt.After(o.StartsAt) {
+		errs.add("ends_at", "must be later than starts_at")
+	}
+}
