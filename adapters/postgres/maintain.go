@@ -26,7 +26,7 @@ const (
 func (s *Store) Maintain(ctx context.Context, req core.MaintainRequest) (core.MaintainResult, error) {
 	var result core.MaintainResult
 	steps := []func(context.Context, core.MaintainRequest, *core.MaintainResult) error{
-		s.makePartitions, s.emptyOverflow, s.dropPartitions, s.dropDead, s.mergeRollups,
+		s.makePartitions, s.emptyOverflow, s.dropPartitions, s.dropDead, s.dropKeys, s.mergeRollups,
 	}
 	var faults error
 	for _, step := range steps {

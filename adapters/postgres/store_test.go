@@ -55,7 +55,7 @@ BEGIN
     PERFORM belfry.make_history_day((now() AT TIME ZONE 'UTC')::date + ahead) FROM generate_series(-1, 8) AS ahead;
 END
 $$;
-TRUNCATE belfry.jobs, belfry.job_history, belfry.job_history_overflow, belfry.dead_letters, belfry.job_types, belfry.secrets, belfry.rollups, belfry.rollup_totals;
+TRUNCATE belfry.jobs, belfry.job_history, belfry.job_history_overflow, belfry.dead_letters, belfry.job_types, belfry.secrets, belfry.rollups, belfry.rollup_totals, belfry.tokens, belfry.idempotency_keys;
 ALTER SEQUENCE belfry.job_ids RESTART;
 UPDATE belfry.scheduler_leases SET holder = '', token = 0, expires_at = '-infinity', clean = true, unclean = false;
 `, pgx.QueryExecModeSimpleProtocol)
@@ -190,6 +190,15 @@ func (db *database) Waiting(t *testing.T) (n int) {
 	t.Helper()
 	err := db.connect(t).QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&n)
 	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Keys counts idempotency keys.
+func (db *database) Keys(t *testing.T) (n int) {
+	t.Helper()
+	if err := db.connect(t).QueryRow(t.Context(), "SELECT count(*) FROM belfry.idempotency_keys").Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n

@@ -17,24 +17,29 @@ const submitRounds = 10
 
 // Submit writes all jobs in one transaction and one round trip; see core.SubmitStore.
 func (s *Store) Submit(ctx context.Context, jobs []core.NewJob) ([]core.Submitted, error) {
-	plain, keyed := split(jobs)
-	answers := make([]core.Submitted, len(jobs))
-	if len(keyed) == 0 && len(plain) == 0 {
-		return answers, nil
-	}
 	for round := 1; ; round++ {
-		var calls []wire.Call
-		if len(plain) > 0 {
-			calls = append(calls, s.submitPlain(plain, answers))
-		}
-		if len(keyed) > 0 {
-			calls = append(calls, s.submitKeyed(keyed, answers)...)
+		answers, calls := s.submitCalls(jobs)
+		if len(calls) == 0 {
+			return answers, nil
 		}
 		err := s.send(ctx, calls...)
 		if again := hasCode(err, codeSerialization) || hasCode(err, codeDeadlock); !again || round == submitRounds {
 			return answers, wrap("submit", err)
 		}
 	}
+}
+
+// submitCalls are the statements that write jobs, none for none, and the answers that they fill in.
+func (s *Store) submitCalls(jobs []core.NewJob) (answers []core.Submitted, calls []wire.Call) {
+	plain, keyed := split(jobs)
+	answers = make([]core.Submitted, len(jobs))
+	if len(plain) > 0 {
+		calls = append(calls, s.submitPlain(plain, answers))
+	}
+	if len(keyed) > 0 {
+		calls = append(calls, s.submitKeyed(keyed, answers)...)
+	}
+	return answers, calls
 }
 
 // item is one job and its place in the call.

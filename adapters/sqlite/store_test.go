@@ -107,3 +107,17 @@ func (db *database) Damage(t *testing.T, what storetest.Damage, id int64) bool {
 	}
 	return true
 }
+
+// Keys counts idempotency keys.
+func (db *database) Keys(t *testing.T) (n int) {
+	t.Helper()
+	other, err := sql.Open("sqlite", db.path+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = other.QueryRowContext(t.Context(), "SELECT count(*) FROM idempotency_keys").Scan(&n)
+	if closed := other.Close(); err != nil || closed != nil {
+		t.Fatal(err, closed)
+	}
+	return n
+}

@@ -8,19 +8,26 @@ import (
 
 // Submit writes all jobs in one transaction, shared with whatever else is being written.
 func (s *Store) Submit(ctx context.Context, jobs []core.NewJob) ([]core.Submitted, error) {
-	answers := make([]core.Submitted, len(jobs))
-	err := s.writer.run(ctx, func(t *tx) error {
-		for i := range jobs {
-			answer, err := t.submit(&jobs[i])
-			if err != nil {
-				return err
-			}
-			answers[i] = answer
-		}
-		return nil
+	var answers []core.Submitted
+	err := s.writer.run(ctx, func(t *tx) (err error) {
+		answers, err = t.submitAll(jobs)
+		return err
 	})
 	if err != nil {
 		return nil, wrap("submit", err)
+	}
+	return answers, nil
+}
+
+// submitAll writes jobs in their order.
+func (t *tx) submitAll(jobs []core.NewJob) ([]core.Submitted, error) {
+	answers := make([]core.Submitted, len(jobs))
+	for i := range jobs {
+		answer, err := t.submit(&jobs[i])
+		if err != nil {
+			return nil, err
+		}
+		answers[i] = answer
 	}
 	return answers, nil
 }

@@ -48,6 +48,11 @@ type WaitCounter interface {
 	Waiting(t *testing.T) int
 }
 
+// KeyCounter is a Database that can say how many idempotency keys it holds, those past their time too.
+type KeyCounter interface {
+	Keys(t *testing.T) int
+}
+
 // HoldKind says what a stranger's open transaction has done.
 type HoldKind int
 

@@ -9,6 +9,7 @@ import (
 // Object ids of the built-in types that parameters may have.
 const (
 	oidBool             = 16
+	oidBytea            = 17
 	oidInt8             = 20
 	oidInt2             = 21
 	oidText             = 25
@@ -59,12 +60,26 @@ func (a *Args) Bool(v bool) *Args { return a.add(oidBool, appendBool(nil, v)) }
 // Text adds a text.
 func (a *Args) Text(v string) *Args { return a.add(oidText, []byte(v)) }
 
+// Bytes adds a bytea.
+func (a *Args) Bytes(v []byte) *Args { return a.add(oidBytea, append([]byte{}, v...)) }
+
 // TextOrNull adds a text; nil is NULL.
 func (a *Args) TextOrNull(v *string) *Args {
 	if v == nil {
 		return a.add(oidText, nil)
 	}
 	return a.Text(*v)
+}
+
+// JSON adds a json; nil is NULL.
+func (a *Args) JSON(v []byte) *Args { return a.add(oidJSON, v) }
+
+// BoolOrNull adds a boolean; nil is NULL.
+func (a *Args) BoolOrNull(v *bool) *Args {
+	if v == nil {
+		return a.add(oidBool, nil)
+	}
+	return a.Bool(*v)
 }
 
 // Interval adds an interval, to the microsecond.
@@ -235,7 +250,7 @@ func micros(t time.Time) int64 {
 // Types are the names of the parameters' types, $1 first.
 func (a *Args) Types() []string {
 	names := map[uint32]string{
-		oidBool: "boolean", oidInt8: "bigint", oidInt2: "smallint", oidInt4: "integer", oidText: "text", oidJSON: "json",
+		oidBool: "boolean", oidBytea: "bytea", oidInt8: "bigint", oidInt2: "smallint", oidInt4: "integer", oidText: "text", oidJSON: "json",
 		oidTimestamptz: "timestamptz", oidInterval: "interval", oidBoolArray: "boolean[]", oidInt2Array: "smallint[]",
 		oidInt4Array: "integer[]", oidTextArray: "text[]", oidInt8Array: "bigint[]", oidTimestamptzArray: "timestamptz[]",
 		oidJSONArray: "json[]", oidIntervalArray: "interval[]",

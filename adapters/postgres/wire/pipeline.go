@@ -22,9 +22,11 @@ var binaryFormat = []int16{1}
 // or may not be when the connection broke, and is not when the server reported the error.
 func Run(ctx context.Context, conn *pgconn.PgConn, calls ...Call) error {
 	err := run(ctx, conn, calls)
-	if outdated(err) && preparedOn(conn) != nil && conn.TxStatus() == 'I' {
+	if Outdated(err) && preparedOn(conn) != nil {
 		forget(conn)
-		err = run(ctx, conn, calls)
+		if conn.TxStatus() == 'I' {
+			err = run(ctx, conn, calls)
+		}
 	}
 	return err
 }

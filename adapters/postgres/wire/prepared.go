@@ -52,8 +52,9 @@ const (
 	codePreparedTwice = "42P05"
 )
 
-// outdated reports whether err is about prepared statements. Nothing was committed then.
-func outdated(err error) bool {
+// Outdated reports whether err is about prepared statements. Nothing was committed then. Run itself tries again,
+// except inside an open transaction, which is then its owner's to repeat.
+func Outdated(err error) bool {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
 		return false

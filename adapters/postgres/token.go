@@ -1,0 +1,67 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/belfry-dev/belfry/adapters/postgres/wire"
+	"github.com/belfry-dev/belfry/core"
+)
+
+// CreateToken keeps a token; see core.AccessStore.
+func (s *Store) CreateToken(ctx context.Context, t core.Token) (kept core.Token, err error) {
+	a := s.args(6).Text(t.ID).Text(t.Name).Bytes(t.Hash[:]).Text(string(t.Role)).Text(t.Tenant).Time(t.ExpiresAt)
+	err = s.run(ctx, "create token", s.guard(s.opts.LockTimeout), s.sql.call("create_token", a, func(r wire.Row) error {
+		kept = tokenOf(r)
+		return nil
+	}))
+	if err == nil && kept.ID == "" {
+		err = wrap("create token", core.ErrConflict)
+	}
+	return kept, err
+}
+
+// FindToken returns a token by id.
+func (s *Store) FindToken(ctx context.Context, id string) (t core.Token, err error) {
+	err = s.run(ctx, "find token", s.guard(s.opts.LockTimeout), s.sql.call("find_token", wire.NewArgs(1).Text(id), func(r wire.Row) error {
+		t = tokenOf(r)
+		return nil
+	}))
+	if err == nil && t.ID == "" {
+		err = wrap("find token", core.ErrNotFound)
+	}
+	return t, err
+}
+
+// ListTokens returns tokens by id.
+func (s *Store) ListTokens(ctx context.Context, after string, limit int) (tokens []core.Token, err error) {
+	a := wire.NewArgs(2).Text(after).Int8(int64(limit))
+	err = s.run(ctx, "list tokens", s.guard(s.opts.LockTimeout), s.sql.call("list_tokens", a, func(r wire.Row) error {
+		tokens = append(tokens, tokenOf(r))
+		return nil
+	}))
+	return tokens, err
+}
+
+// RevokeToken removes a token.
+func (s *Store) RevokeToken(ctx context.Context, id string) error {
+	found := false
+	err := s.run(ctx, "revoke token", s.guard(s.opts.LockTimeout), s.sql.call("revoke_token", wire.NewArgs(1).Text(id), func(wire.Row) error {
+		found = true
+		return nil
+	}))
+	if err == nil && !found {
+		err = wrap("revoke token", core.ErrNotFound)
+	}
+	return err
+}
+
+// tokenOf reads a row of belfry.tokens. A hash that someone damaged by hand matches no token.
+func tokenOf(r wire.Row) core.Token {
+	t := core.Token{ID: r.Text(0), Name: r.Text(1), Role: core.Role(r.Text(3)), Tenant: r.Text(4), CreatedAt: r.Time(5), ExpiresAt: r.Time(6)}
+	if hash := r.Bytes(2); len(hash) == len(t.Hash) {
+		copy(t.Hash[:], hash)
+	} else {
+		t.Role = "" // allows nothing
+	}
+	return t
+}

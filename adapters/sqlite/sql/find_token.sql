@@ -1,0 +1,3 @@
+-- One token, expired or not.
+--   ?1 id
+SELECT id, name, hash, role, tenant, created_at, expires_at FROM tokens WHERE id = ?1
