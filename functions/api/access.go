@@ -47,7 +47,7 @@ func (t tokens) admit(r *http.Request) error {
 
 // guarded says which operations ask for a token: all but those that tell nothing of jobs.
 func guarded(op *huma.Operation) bool {
-	return strings.HasPrefix(op.Path, "/v1/") || op.Path == "/metrics"
+	return strings.HasPrefix(op.Path, "/v1/") && !byLeaseToken(op) || op.Path == "/metrics"
 }
 
 // ask notes in the document that an operation asks for a token.

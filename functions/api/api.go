@@ -31,8 +31,13 @@ type Options struct {
 	Poke func(id int64)
 	// Now bounds run_at and its like; it need not be exact. Zero means time.Now.
 	Now func() time.Time
-	// AllowTarget accepts jobs that name a target URL. Zero means they are refused.
-	AllowTarget bool
+	// Types keeps the definitions of types. Zero means that there are no calls for them.
+	Types core.TypeStore
+	// Targets judges the targets of jobs and types. Zero means that nothing delivers here: every target is refused.
+	Targets Targets
+	// Attempts and Leases serve targets that report on their attempts. Zero means that there are no calls for it.
+	Attempts Attempts
+	Leases   LeaseTokens
 	// Tokens are the bearer tokens of which each call under /v1 and /metrics must carry one; see MinToken. Zero
 	// means anyone may call: hosts then serve loopback only, see CheckOpen.
 	Tokens  []string

@@ -25,6 +25,7 @@ func (a *API) submitBatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	jobs = a.judgeTargets(r.Context(), jobs, faults)
 	var answers []core.Submitted
 	if len(jobs) > 0 {
 		if answers, err = a.Submitter.SubmitBatch(r.Context(), jobs); err != nil {

@@ -78,11 +78,7 @@ func (a *API) jobField(d *decoder, j *core.NewJob, now time.Time, name string, v
 			j.Tags = append(j.Tags, tag)
 		})
 	case "target":
-		if !a.AllowTarget {
-			d.fault(name, "is not supported yet by this version; register a handler for the type")
-			return
-		}
-		j.Target = json.RawMessage(value)
+		j.Target = a.target(d, name, value)
 	}
 }
 

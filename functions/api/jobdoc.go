@@ -56,15 +56,9 @@ func appendTerms(b []byte, j *core.Job) []byte {
 		b = appendField(b, "timeout", j.Timeout.String())
 	}
 	b = appendTime(b, "expires_at", j.ExpiresAt)
-	if len(j.Backoff) > 0 {
-		b = append(b, `,"backoff":[`...)
-		for i, wait := range j.Backoff {
-			b = appendString(comma(b, i), wait.String())
-		}
-		b = append(b, ']')
-	}
+	b = appendBackoff(b, j.Backoff)
 	if len(j.Target) > 0 {
-		b = appendRaw(append(b, `,"target":`...), j.Target, "null")
+		b = appendTarget(append(b, `,"target":`...), j.Target)
 	}
 	b = append(b, `,"tags":[`...)
 	for i, tag := range j.Tags {

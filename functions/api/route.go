@@ -25,7 +25,7 @@ func (a *API) router() (http.Handler, error) {
 	mux := http.NewServeMux()
 	doc := humago.New(mux, a.document())
 	var shown []*huma.Operation
-	for _, group := range [][]route{a.jobRoutes(doc), a.deadRoutes(doc), a.statsRoutes(doc)} {
+	for _, group := range [][]route{a.jobRoutes(doc), a.leaseRoutes(doc), a.typeRoutes(doc), a.deadRoutes(doc), a.statsRoutes(doc)} {
 		for _, route := range group {
 			shown = append(shown, route.op)
 			if len(a.tokens) > 0 && guarded(route.op) {

@@ -19,14 +19,14 @@ type newJobDoc struct {
 	Timeout     string     `json:"timeout,omitempty" doc:"Of one attempt: a duration from 1s to 24h." example:"90s"`
 	ExpiresAt   string     `json:"expires_at,omitempty" format:"date-time" doc:"Not started after this: it is cancelled instead. After run_at."`
 	Backoff     []string   `json:"backoff,omitempty" nullable:"false" minItems:"1" maxItems:"20" doc:"Waits between attempts, the last one repeating: durations of up to 720h." example:"[\"30s\",\"2m\"]"`
-	Target      *targetDoc `json:"target,omitempty" doc:"Not supported yet by this version: refused unless the server allows it."`
+	Target      *targetDoc `json:"target,omitempty" doc:"Deliver this job there, whatever its type says. Refused where no delivery is set up, and where no delivery may go."`
 	Tags        []string   `json:"tags,omitempty" nullable:"false" maxItems:"20" doc:"Up to 64 bytes each."`
 }
 
-// targetDoc is where a job without a handler is delivered.
+// targetDoc is where a job is delivered instead of being handled by a worker.
 type targetDoc struct {
-	URL     string            `json:"url" format:"uri"`
-	Headers map[string]string `json:"headers,omitempty"`
+	URL     string            `json:"url" maxLength:"4096" doc:"http or https, without user or password." example:"https://hooks.example.com/belfry"`
+	Headers map[string]string `json:"headers,omitempty" nullable:"false" doc:"Up to 50, of your own choice. Answers show names, and ******** for each value."`
 }
 
 // jobDoc is a job as it stands.

@@ -234,12 +234,3 @@ func TestNewNamesWhatIsMissing(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
-
-func TestTargetWhereAllowed(t *testing.T) {
-	b := newBench(t, func(o *api.Options) { o.AllowTarget = true })
-	a := b.do("POST", "/v1/jobs", `{"type":"echo","target":{"url":"https://example.com/x"}}`).want(t, http.StatusCreated)
-	if !strings.Contains(a.body, `"target":{"url":"https://example.com/x"}`) {
-		t.Errorf("%s", a.body)
-	}
-	b.do("POST", "/v1/jobs", `{"type":"echo","target":{"url":"file:///etc/passwd"}}`).want(t, 422)
-}

@@ -24,6 +24,9 @@ func (a *API) submit(w http.ResponseWriter, r *http.Request) error {
 	if p != nil {
 		return p
 	}
+	if err := a.checkTarget(r.Context(), j.Target); err != nil {
+		return err
+	}
 	j.Trace = traceOf(r)
 	answer, err := a.Submitter.Submit(r.Context(), j)
 	if err != nil {

@@ -1,0 +1,178 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// typeFields are the fields of a type's definition. Those of later are refused by name until they act.
+var (
+	typeFields      = []string{"target", "timeout", "max_attempts", "backoff"}
+	laterTypeFields = []string{"concurrency", "rate"}
+)
+
+// errNoType is the answer for a type without a definition, whatever jobs of it there are.
+func errNoType() error {
+	return newProblem(http.StatusNotFound, "there is no definition of this type")
+}
+
+// putType answers PUT /v1/types/{type}: it makes the definition, or replaces it as a whole.
+func (a *API) putType(w http.ResponseWriter, r *http.Request) error {
+	t := core.JobType{Name: r.PathValue("type")}
+	if err := a.newParams(r, nil).problem(); err != nil {
+		return err
+	}
+	body, err := a.readBody(w, r, a.Limits.Body)
+	if err != nil {
+		return err
+	}
+	raw, err := parse(body)
+	if err != nil {
+		return err
+	}
+	d := &decoder{}
+	d.object(raw, append(typeFields[:len(typeFields):len(typeFields)], laterTypeFields...), func(name string, value []byte) {
+		a.typeField(d, &t, name, value)
+	})
+	d.blame(core.CheckJobType(&t))
+	if p := d.problem(); p != nil {
+		return p
+	}
+	if err := a.checkTarget(r.Context(), t.Target); err != nil {
+		return err
+	}
+	kept, made, err := a.Types.PutType(r.Context(), t)
+	if err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if made {
+		status = http.StatusCreated
+	}
+	writeJSON(w, status, appendType(nil, &kept))
+	return nil
+}
+
+func (a *API) typeField(d *decoder, t *core.JobType, name string, value []byte) {
+	switch name {
+	case "target":
+		t.Target = a.target(d, name, value)
+	case "timeout":
+		var ok bool
+		if t.Timeout, ok = d.duration(name, value); ok && t.Timeout == 0 {
+			d.fault(name, "must lie between 1s and 24h")
+		}
+	case "max_attempts":
+		t.MaxAttempts = d.whole(name, value, 1, core.MaxAttempts)
+	case "backoff":
+		t.Backoff = []time.Duration{}
+		d.array(name, value, core.MaxBackoff, func(field string, value []byte) {
+			wait, _ := d.duration(field, value)
+			t.Backoff = append(t.Backoff, wait)
+		})
+	default:
+		d.fault(name, "is not supported yet by this version")
+	}
+}
+
+// getType answers GET /v1/types/{type}.
+func (a *API) getType(w http.ResponseWriter, r *http.Request) error {
+	name, err := a.typeName(r)
+	if err != nil {
+		return err
+	}
+	t, err := a.Types.GetType(r.Context(), name)
+	if errors.Is(err, core.ErrNotFound) {
+		return errNoType()
+	}
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, appendType(nil, &t))
+	return nil
+}
+
+// deleteType answers DELETE /v1/types/{type}. Jobs of the type stay.
+func (a *API) deleteType(w http.ResponseWriter, r *http.Request) error {
+	name, err := a.typeName(r)
+	if err != nil {
+		return err
+	}
+	err = a.Types.DeleteType(r.Context(), name)
+	if errors.Is(err, core.ErrNotFound) {
+		return errNoType()
+	}
+	if err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// typeName reads the type in the path of a call that takes nothing else.
+func (a *API) typeName(r *http.Request) (string, error) {
+	if err := a.newParams(r, nil).problem(); err != nil {
+		return "", err
+	}
+	t := core.JobType{Name: r.PathValue("type")}
+	return t.Name, core.CheckJobType(&t)
+}
+
+// listTypes answers GET /v1/types: definitions by name.
+func (a *API) listTypes(w http.ResponseWriter, r *http.Request) error {
+	p := a.newParams(r, []string{"limit", "cursor"})
+	filter := p.filter("types")
+	limit, after := p.whole("limit", 1, maxPage, defaultPage), p.nameCursor(filter)
+	if err := p.problem(); err != nil {
+		return err
+	}
+	types, err := a.Types.ListTypes(r.Context(), after, limit+1)
+	if err != nil {
+		return err
+	}
+	next := ""
+	if len(types) > limit {
+		types = types[:limit]
+		next = encodeNameCursor(filter, types[limit-1].Name)
+	}
+	b := []byte(`{"items":[`)
+	for i := range types {
+		b = appendType(comma(b, i), &types[i])
+	}
+	b = append(b, `],"next_cursor":`...)
+	writeJSON(w, http.StatusOK, append(strconv.AppendQuote(b, next), '}'))
+	return nil
+}
+
+// appendType appends the document of a definition.
+func appendType(b []byte, t *core.JobType) []byte {
+	b = appendString(append(b, `{"type":`...), t.Name)
+	if len(t.Target) > 0 {
+		b = appendTarget(append(b, `,"target":`...), t.Target)
+	}
+	if t.Timeout != 0 {
+		b = appendField(b, "timeout", t.Timeout.String())
+	}
+	if t.MaxAttempts != 0 {
+		b = strconv.AppendInt(append(b, `,"max_attempts":`...), int64(t.MaxAttempts), 10)
+	}
+	b = appendBackoff(b, t.Backoff)
+	b = appendTime(b, "created_at", t.CreatedAt)
+	return append(appendTime(b, "updated_at", t.UpdatedAt), '}')
+}
+
+// appendBackoff appends the list of waits, unless there is none.
+func appendBackoff(b []byte, waits []time.Duration) []byte {
+	if len(waits) == 0 {
+		return b
+	}
+	b = append(b, `,"backoff":[`...)
+	for i, wait := range waits {
+		b = appendString(comma(b, i), wait.String())
+	}
+	return append(b, ']')
+}

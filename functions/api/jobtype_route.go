@@ -1,0 +1,69 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// typePattern is what the names of types look like.
+const typePattern = `^[A-Za-z][A-Za-z0-9_:-]*([./][A-Za-z0-9_:-]+)*$`
+
+// newTypeDoc is a definition as it is put.
+type newTypeDoc struct {
+	Target      *targetDoc `json:"target,omitempty" doc:"Deliver the type's jobs there. Left out, workers with a handler for the type do the work."`
+	Timeout     string     `json:"timeout,omitempty" doc:"Of one attempt, for jobs that name none: a duration from 1s to 24h." example:"90s"`
+	MaxAttempts int        `json:"max_attempts,omitempty" minimum:"1" maximum:"100"`
+	Backoff     []string   `json:"backoff,omitempty" nullable:"false" minItems:"1" maxItems:"20" doc:"Waits between attempts, the last one repeating: durations of up to 720h." example:"[\"30s\",\"2m\"]"`
+}
+
+// typeDoc is a definition as it is kept.
+type typeDoc struct {
+	Type        string     `json:"type" example:"invoice.send"`
+	Target      *targetDoc `json:"target,omitempty"`
+	Timeout     string     `json:"timeout,omitempty" example:"1m30s"`
+	MaxAttempts int        `json:"max_attempts,omitempty"`
+	Backoff     []string   `json:"backoff,omitempty" nullable:"false"`
+	CreatedAt   string     `json:"created_at" format:"date-time"`
+	UpdatedAt   string     `json:"updated_at" format:"date-time"`
+}
+
+// typePageDoc is one page of definitions.
+type typePageDoc struct {
+	Items      []typeDoc `json:"items" nullable:"false"`
+	NextCursor string    `json:"next_cursor" doc:"Pass it as cursor for the next page; empty on the last one."`
+}
+
+// typeRoutes are the calls about the definitions of types.
+func (a *API) typeRoutes(doc huma.API) []route {
+	if a.Types == nil {
+		return nil
+	}
+	const tag, path = "Types", "/v1/types/{type}"
+	schemas := doc.OpenAPI().Components.Schemas
+	one := schemaOf[typeDoc](schemas)
+	gone := describe(doc, tag, "delete-type", http.MethodDelete, path, "Delete a type's definition",
+		"Its jobs stay. Those that wait for a target it named wait until there is one again, or a handler.").with(typeParam())
+	gone.Responses["204"] = &huma.Response{Description: "Deleted."}
+	return []route{
+		{describe(doc, tag, "list-types", http.MethodGet, "/v1/types", "List definitions of types", "By name.").
+			with(query("limit", "Definitions on a page.", wholeSchema(1, maxPage, defaultPage)), query("cursor", "The next_cursor of the page before.", textSchema(300))).
+			answers(http.StatusOK, "A page.", schemaOf[typePageDoc](schemas)).refuses(http.StatusUnprocessableEntity), a.listTypes, 0},
+		{describe(doc, tag, "get-type", http.MethodGet, path, "Look at a type's definition", "").with(typeParam()).
+			answers(http.StatusOK, "The definition.", one).refuses(http.StatusNotFound, http.StatusUnprocessableEntity), a.getType, 0},
+		{describe(doc, tag, "put-type", http.MethodPut, path, "Define a type",
+			"What its jobs get where they say nothing themselves. An earlier definition is replaced as a whole. The rest holds for jobs submitted from then on, the target also for those that wait.").
+			with(typeParam()).takes(schemaOf[newTypeDoc](schemas), true).
+			answers(http.StatusCreated, "The new definition.", one).answers(http.StatusOK, "The definition, replaced.", one).refusesBody(), a.putType, a.Limits.BodyTime},
+		{gone.refuses(http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity), a.deleteType, 0},
+	}
+}
+
+// typeParam is the type in the path.
+func typeParam() *huma.Param {
+	least, most := 1, 200
+	return &huma.Param{
+		Name: "type", In: "path", Required: true, Description: "The type. A slash in it is written %2F.", Example: "invoice.send",
+		Schema: &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most, Pattern: typePattern},
+	}
+}

@@ -1,0 +1,190 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// Attempts ends and extends attempts for those who hold their lease tokens: a core.Reporter.
+type Attempts interface {
+	Heartbeat(ctx context.Context, ref core.Ref) (core.Extended, error)
+	Complete(ctx context.Context, ref core.Ref, result json.RawMessage) (core.Status, error)
+	Fail(ctx context.Context, ref core.Ref, fault error) (core.Status, error)
+}
+
+// LeaseTokens reads the lease tokens that deliveries carry.
+type LeaseTokens interface {
+	// Open returns the attempt a token was made for; any error means that it is none of this installation.
+	Open(token string) (core.Ref, error)
+}
+
+// leaseBody bounds the body of a call by lease token: anyone may send one.
+const leaseBody = core.MaxResultBytes + 64<<10
+
+const leaseRule = "must be the belfry-lease-token of an attempt of this job"
+
+// heartbeat answers POST /v1/jobs/{id}/heartbeat.
+func (a *API) heartbeat(w http.ResponseWriter, r *http.Request) error {
+	ref, err := a.leased(w, r, leaseCall{})
+	if err != nil {
+		return err
+	}
+	extended, err := a.Attempts.Heartbeat(r.Context(), ref)
+	if err != nil {
+		return leaseError(err)
+	}
+	b := appendTime(append(strconv.AppendInt([]byte(`{"id":"`), ref.ID, 10), '"'), "lease_until", extended.LeaseUntil)
+	b = strconv.AppendBool(append(b, `,"cancel_wanted":`...), extended.CancelWanted)
+	writeJSON(w, http.StatusOK, append(b, '}'))
+	return nil
+}
+
+// complete answers POST /v1/jobs/{id}/complete.
+func (a *API) complete(w http.ResponseWriter, r *http.Request) error {
+	var result json.RawMessage
+	ref, err := a.leased(w, r, leaseCall{fields: []string{"result"}, set: func(d *decoder, name string, value []byte) {
+		result = value
+		if d.large = len(value) > core.MaxResultBytes; d.large {
+			d.fault(name, "is too large, at most "+strconv.Itoa(core.MaxResultBytes)+" bytes are kept")
+		}
+	}})
+	if err != nil {
+		return err
+	}
+	status, err := a.Attempts.Complete(r.Context(), ref, result)
+	return a.ended(w, ref, status, err)
+}
+
+// fail answers POST /v1/jobs/{id}/fail.
+func (a *API) fail(w http.ResponseWriter, r *http.Request) error {
+	var f failure
+	ref, err := a.leased(w, r, leaseCall{fields: []string{"error", "permanent", "retry_after"}, set: f.field, check: f.check})
+	if err != nil {
+		return err
+	}
+	status, err := a.Attempts.Fail(r.Context(), ref, f.fault())
+	return a.ended(w, ref, status, err)
+}
+
+// failure is what a target says of its failed attempt.
+type failure struct {
+	text      string
+	permanent bool
+	asked     bool // retry_after stands
+	wait      time.Duration
+}
+
+func (f *failure) field(d *decoder, name string, value []byte) {
+	switch name {
+	case "error":
+		f.text = d.some(name, value)
+	case "permanent":
+		f.permanent = d.flag(name, value)
+	case "retry_after":
+		if f.wait, f.asked = d.duration(name, value); f.asked && (f.wait < 0 || f.wait > core.MaxBackoffWait) {
+			d.fault(name, "must lie between 0s and 720h (30 days)")
+		}
+	}
+}
+
+func (f *failure) check(d *decoder) {
+	if !d.has("error") {
+		d.fault("error", "is required")
+	}
+	if f.permanent && f.asked {
+		d.fault("retry_after", "must not stand beside permanent: a job that failed for good is not tried again")
+	}
+}
+
+// fault is the failure as a handler would return it.
+func (f *failure) fault() error {
+	switch err := errors.New(f.text); {
+	case f.permanent:
+		return core.Permanent(err)
+	case f.asked:
+		return core.RetryAfter(err, f.wait)
+	default:
+		return err
+	}
+}
+
+// ended answers with what the job is after the end of its attempt.
+func (a *API) ended(w http.ResponseWriter, ref core.Ref, status core.Status, err error) error {
+	if err != nil {
+		return leaseError(err)
+	}
+	if status.Ended() {
+		a.wait.wake([]int64{ref.ID})
+	}
+	b := append(strconv.AppendInt([]byte(`{"id":"`), ref.ID, 10), '"')
+	writeJSON(w, http.StatusOK, append(appendField(b, "status", status.String()), '}'))
+	return nil
+}
+
+// leaseCall is what a call takes beside its lease token.
+type leaseCall struct {
+	fields []string
+	set    func(d *decoder, name string, value []byte)
+	check  func(d *decoder) // nil means that nothing is required
+}
+
+// leased reads a call by lease token: the job in the path, and the token in the body, which must be this job's. The
+// token is the right to the call, whoever sends it; without it nothing is looked up.
+func (a *API) leased(w http.ResponseWriter, r *http.Request, call leaseCall) (core.Ref, error) {
+	id, err := pathID(r)
+	if err != nil {
+		return core.Ref{}, err
+	}
+	if err := a.newParams(r, nil).problem(); err != nil {
+		return core.Ref{}, err
+	}
+	body, err := a.readBody(w, r, leaseBody)
+	if err != nil {
+		return core.Ref{}, err
+	}
+	raw, err := parse(body)
+	if err != nil {
+		return core.Ref{}, err
+	}
+	d, token := &decoder{}, ""
+	d.object(raw, append([]string{"lease_token"}, call.fields...), func(name string, value []byte) {
+		if name == "lease_token" {
+			token = d.some(name, value)
+		} else {
+			call.set(d, name, value)
+		}
+	})
+	if !d.has("lease_token") {
+		d.fault("lease_token", "is required; it "+leaseRule)
+	}
+	if call.check != nil {
+		call.check(d)
+	}
+	if p := d.problem(); p != nil {
+		return core.Ref{}, p
+	}
+	ref, err := a.Leases.Open(token)
+	if err != nil {
+		return core.Ref{}, fieldProblem(http.StatusUnprocessableEntity, "lease_token", leaseRule)
+	}
+	if ref.ID != id {
+		return core.Ref{}, fieldProblem(http.StatusNotFound, "lease_token", leaseRule)
+	}
+	return ref, nil
+}
+
+// leaseError words what a lease token cannot do any more.
+func leaseError(err error) error {
+	if !errors.Is(err, core.ErrStale) {
+		return err
+	}
+	p := newProblem(http.StatusConflict, "the lease token is no longer current: its attempt has ended, and nothing was changed")
+	p.Reason = "the lease token is stale"
+	return p
+}
