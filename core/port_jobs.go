@@ -51,9 +51,9 @@ func PageOf(jobs []Job, limit int) Page {
 	return p
 }
 
-// Pace spreads run_at of what is put back: row i gets From + i × Every, never less than now.
+// Pace spreads run_at of what is put back: row i gets From + i × Every.
 type Pace struct {
-	From  time.Time     // zero means now
+	From  time.Time     // zero means now, and so does one that has passed
 	Every time.Duration // zero means all at once
 }
 
@@ -61,9 +61,9 @@ type Pace struct {
 // are one group.
 type DeadGroup struct {
 	Type        string
-	Group       string // 16 hexadecimal digits; stable
+	Group       string // 16 hexadecimal digits; see ErrorGroup
 	Error       string // the newest one's last error
-	Count       int    // capped at CountCap
+	Count       int    // of the CountCap dead letters looked at
 	First, Last time.Time
 }
 
@@ -84,6 +84,9 @@ type ListQuery struct {
 	RunBefore time.Time // run_at <
 	Before    int64     // ids below this; 0 means from the newest
 	Limit     int       // 1 … 1,000
+
+	Group        string    // dead letters only: DeadGroup.Group
+	FailedBefore time.Time // dead letters only: finished_at <
 }
 
 // DeadQuery selects dead letters. Zero fields do not restrict.
@@ -93,6 +96,7 @@ type DeadQuery struct {
 	IDs    []int64
 	Before time.Time // failed before
 	Group  string    // DeadGroup.Group
+	After  int64     // ids above this: what an earlier call has been through
 }
 
 // Redriven is the answer for one dead letter: Err is nil or a *ConflictError.

@@ -53,14 +53,15 @@ type JobStore interface {
 	// Retry puts a dead letter back: scheduled now, attempts and snoozes 0, expires_at cleared, token + 1.
 	// Not failed, or its dedupe key taken: *ConflictError.
 	Retry(ctx context.Context, id int64) (Job, error)
-	// Redrive retries up to limit dead letters that match, oldest first, at the pace given; one that conflicts is
+	// Redrive retries up to limit dead letters that match, lowest id first, at the pace given; one that conflicts is
 	// reported and left.
 	Redrive(ctx context.Context, q DeadQuery, limit int, pace Pace) ([]Redriven, error)
-	// Discard deletes up to limit dead letters that match and says how many.
+	// Discard deletes up to limit dead letters that match, lowest id first, and says how many.
 	Discard(ctx context.Context, q DeadQuery, limit int) (int, error)
-	// CountDead counts the dead letters that match.
+	// CountDead counts the dead letters that match, up to CountCap.
 	CountDead(ctx context.Context, q DeadQuery) (int, error)
 	// DeadGroups counts the dead letters that match by type and error group, largest first, at most limit groups.
+	// It looks at the newest CountCap dead letters, or at those of the group, tenant or type asked for.
 	DeadGroups(ctx context.Context, q DeadQuery, limit int) ([]DeadGroup, error)
 }
 

@@ -11,7 +11,7 @@ import (
 // Retry puts a dead letter back; see core.JobStore.
 func (s *Store) Retry(ctx context.Context, id int64) (core.Job, error) {
 	for range changeRounds {
-		redriven, err := s.redrive(ctx, "retry", waitingSuffix, core.DeadQuery{IDs: []int64{id}}, 1)
+		redriven, err := s.redrive(ctx, "retry", waitingSuffix, core.DeadQuery{IDs: []int64{id}}, 1, core.Pace{})
 		if err != nil {
 			return core.Job{}, err
 		}
@@ -37,19 +37,23 @@ func (s *Store) Retry(ctx context.Context, id int64) (core.Job, error) {
 }
 
 // Redrive retries dead letters in one transaction; those locked by another are left for the next call.
-func (s *Store) Redrive(ctx context.Context, q core.DeadQuery, limit int, _ core.Pace) ([]core.Redriven, error) {
-	return s.redrive(ctx, "redrive", "", q, limit)
+func (s *Store) Redrive(ctx context.Context, q core.DeadQuery, limit int, pace core.Pace) ([]core.Redriven, error) {
+	return s.redrive(ctx, "redrive", "", q, limit, pace)
 }
 
-func (s *Store) redrive(ctx context.Context, act, suffix string, q core.DeadQuery, limit int) ([]core.Redriven, error) {
+func (s *Store) redrive(ctx context.Context, act, suffix string, q core.DeadQuery, limit int, pace core.Pace) ([]core.Redriven, error) {
 	var list []core.Redriven
 	var left []int
+	args := s.deadArgs(q, limit).Time(pace.From).Interval(pace.Every)
 	err := s.run(ctx, act, s.guard(s.opts.LockTimeout),
-		s.sql.call("redrive"+suffix, deadArgs(s.args(5).Int8(int64(limit)), q), func(r wire.Row) error {
+		s.sql.call(deadName("redrive"+suffix, q), args, func(r wire.Row) error {
+			one := core.Redriven{ID: r.Int(0)}
 			if r.Null(1) {
 				left = append(left, len(list))
+			} else {
+				one.RunAt = r.Time(2)
 			}
-			list = append(list, core.Redriven{ID: r.Int(0)})
+			list = append(list, one)
 			return nil
 		}))
 	if err != nil {
@@ -82,7 +86,7 @@ func (s *Store) keyConflict(ctx context.Context, id int64) (*core.ConflictError,
 
 // Discard deletes dead letters.
 func (s *Store) Discard(ctx context.Context, q core.DeadQuery, limit int) (n int, err error) {
-	err = s.run(ctx, "discard", s.sql.call("discard", deadArgs(wire.NewArgs(5).Int8(int64(limit)), q), func(wire.Row) error {
+	err = s.run(ctx, "discard", s.guard(s.opts.LockTimeout), s.sql.call(deadName("discard", q), s.deadArgs(q, limit), func(wire.Row) error {
 		n++
 		return nil
 	}))
@@ -91,14 +95,32 @@ func (s *Store) Discard(ctx context.Context, q core.DeadQuery, limit int) (n int
 
 // CountDead counts dead letters.
 func (s *Store) CountDead(ctx context.Context, q core.DeadQuery) (n int, err error) {
-	err = s.run(ctx, "count dead", s.sql.call("count_dead", deadArgs(wire.NewArgs(4), q), func(r wire.Row) error {
+	err = s.run(ctx, "count dead", s.guard(s.opts.LockTimeout), s.sql.call(deadName("count_dead", q), s.deadArgs(q, core.CountCap), func(r wire.Row) error {
 		n = int(r.Int(0))
 		return nil
 	}))
 	return n, err
 }
 
-func deadArgs(a *wire.Args, q core.DeadQuery) *wire.Args {
-	a.Text(q.Type).TextOrNull(q.Tenant)
-	return wire.Int8s(a, q.IDs, func(id *int64) int64 { return *id }).Time(q.Before)
+// DeadGroups counts dead letters that failed alike.
+func (s *Store) DeadGroups(ctx context.Context, q core.DeadQuery, limit int) (groups []core.DeadGroup, err error) {
+	args := s.deadArgs(q, core.CountCap).Int8(int64(max(limit, 0)))
+	err = s.run(ctx, "dead groups", s.guard(s.opts.LockTimeout), s.sql.call(deadName("dead_groups", q), args, func(r wire.Row) error {
+		g := core.DeadGroup{Type: r.Text(0), Group: r.Text(1), Count: int(r.Int(2)), First: r.Time(3), Last: r.Time(4)}
+		if errs := attemptErrors(r[5]); len(errs) > 0 {
+			g.Error = errs[len(errs)-1].Error
+		}
+		groups = append(groups, g)
+		return nil
+	}))
+	return groups, err
+}
+
+// deadName names the form of a statement that goes the best way to the dead letters of q.
+func deadName(name string, q core.DeadQuery) string { return name + "_" + string(deadWay(q)) }
+
+// deadArgs begins the parameters of a statement on dead letters.
+func (s *Store) deadArgs(q core.DeadQuery, most int) *wire.Args {
+	a := s.args(9).Int8(int64(max(most, 0))).Text(q.Type).TextOrNull(q.Tenant)
+	return wire.Int8s(a, q.IDs, func(id *int64) int64 { return *id }).Time(q.Before).Text(q.Group).Int8(q.After)
 }

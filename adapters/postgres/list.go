@@ -2,20 +2,108 @@ package postgres
 
 import (
 	"context"
+	"math"
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
 	"github.com/belfry-dev/belfry/core"
 )
 
+// listWindow is how many rows one call of List looks at, whatever the filter. On wide rows, each on a page of its own,
+// this many pages are touched, and a few for each table.
+const listWindow = 10_000
+
 // List returns jobs newest id first; see core.JobStore.
 func (s *Store) List(ctx context.Context, q core.ListQuery) (core.Page, error) {
-	a := wire.NewArgs(9).Int8(int64(q.Limit))
-	wire.Int2s(a, q.Statuses, func(st *core.Status) int16 { return int16(*st) })
-	a.Text(q.Type).TextOrNull(q.Tenant).Int2(int16(q.Priority)).Text(q.Tag).Time(q.RunAfter).Time(q.RunBefore).Int8(q.Before)
-	var jobs []core.Job
-	err := s.run(ctx, "list", s.sql.call("list", a, func(r wire.Row) error {
-		jobs = append(jobs, job(r))
+	tables := listTables(q)
+	if tables == 0 || q.Limit <= 0 {
+		return core.Page{}, nil
+	}
+	if q.Before <= 0 {
+		q.Before = math.MaxInt64
+	}
+	if inFlight(q) {
+		if page, whole, err := s.listRows(ctx, "list_in_flight", q); err != nil || whole {
+			return page, err
+		}
+	}
+	page, _, err := s.listRows(ctx, listName(tables, listWay(q, tables)), q)
+	return page, err
+}
+
+// listRows sends one form of list. whole is false where the rows in flight were too many to be listed as such.
+func (s *Store) listRows(ctx context.Context, name string, q core.ListQuery) (page core.Page, whole bool, err error) {
+	whole = true
+	err = s.run(ctx, "list", s.guard(s.opts.LockTimeout), s.sql.call(name, listArgs(q, s.window()), func(r wire.Row) error {
+		last := r.Bool(jobWidth + 1)
+		if last && name == "list_in_flight" {
+			whole = false
+		}
+		if r.Bool(jobWidth) {
+			page.Jobs = append(page.Jobs, job(r))
+		}
+		if last || len(page.Jobs) == q.Limit {
+			page.Next = r.Int(colID)
+		}
 		return nil
 	}))
-	return core.PageOf(jobs, q.Limit), err
+	return page, whole, err
+}
+
+// window is listWindow, or a test's own.
+func (s *Store) window() int64 {
+	if s.listWindow > 0 {
+		return s.listWindow
+	}
+	return listWindow
+}
+
+func listArgs(q core.ListQuery, window int64) *wire.Args {
+	a := wire.NewArgs(12).Int8(int64(q.Limit)).Int8(window).Int8(q.Before)
+	wire.Int2s(a, q.Statuses, func(st *core.Status) int16 { return int16(*st) })
+	return a.Text(q.Type).TextOrNull(q.Tenant).Int2(int16(q.Priority)).Text(q.Tag).Time(q.RunAfter).Time(q.RunBefore).
+		Text(q.Group).Time(q.FailedBefore)
+}
+
+// listTables says which tables can hold what is asked for.
+func listTables(q core.ListQuery) (tables int) {
+	if len(q.Statuses) == 0 {
+		tables = listLive | listDead | listHistory
+	}
+	for _, status := range q.Statuses {
+		switch {
+		case status.Live():
+			tables |= listLive
+		case status == core.Failed:
+			tables |= listDead
+		case status == core.Done, status == core.Cancelled:
+			tables |= listHistory
+		}
+	}
+	if q.Group != "" || !q.FailedBefore.IsZero() {
+		tables &= listDead
+	}
+	return tables
+}
+
+// listWay is the way that meets the fewest rows in vain.
+func listWay(q core.ListQuery, tables int) way {
+	switch {
+	case tables == listDead && q.Group != "":
+		return byGroup
+	case q.Tenant != nil && *q.Tenant != "":
+		return byTenant
+	case tables == listDead && q.Type != "":
+		return byType
+	}
+	return byID
+}
+
+// inFlight reports whether only queued and running jobs are asked for.
+func inFlight(q core.ListQuery) bool {
+	for _, status := range q.Statuses {
+		if status != core.Queued && status != core.Running {
+			return false
+		}
+	}
+	return len(q.Statuses) > 0 && q.Group == "" && q.FailedBefore.IsZero()
 }

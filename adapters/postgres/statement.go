@@ -52,6 +52,8 @@ func loadStatements() (statements, error) {
 	}
 	all.vary("{skip_locked}", "SKIP LOCKED", "", waitingSuffix)
 	all.vary("{history}", "job_history", "job_history_overflow", overflowSuffix)
+	all.addLists()
+	all.addDeadWays()
 	return all, nil
 }
 

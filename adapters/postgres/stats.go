@@ -20,12 +20,7 @@ func (s *Store) Stats(ctx context.Context, since time.Duration) (core.Stats, err
 			return nil
 		}),
 		s.sql.call("stats_queues", s.args(1).Int8(core.CountCap), func(r wire.Row) error {
-			q := core.QueueStats{
-				Priority: core.Priority(r.Int(0)), Scheduled: int(r.Int(1)), Due: int(r.Int(2)), Queued: int(r.Int(3)), Running: int(r.Int(4)),
-			}
-			if !r.Null(5) {
-				q.OldestDue = max(st.Now.Sub(r.Time(5)), 0)
-			}
+			q := queueStats(r, st.Now)
 			st.Unhandled = min(st.Unhandled+int(r.Int(6)), core.CountCap)
 			st.Queues = append(st.Queues, q)
 			return nil
@@ -42,6 +37,32 @@ func (s *Store) Stats(ctx context.Context, since time.Duration) (core.Stats, err
 		st.Rollups[i].Minute = st.Now.Add(-since).Truncate(time.Minute)
 	}
 	return st, err
+}
+
+// StatsOf counts the live rows and dead letters of one tenant; see core.StatsStore.
+func (s *Store) StatsOf(ctx context.Context, tenant string) (core.Stats, error) {
+	var st core.Stats
+	err := s.run(ctx, "stats of a tenant", s.guard(s.opts.LockTimeout),
+		s.sql.call("stats_of", s.args(2).Int8(core.CountCap).Text(tenant), func(r wire.Row) error {
+			st.Now, st.DeadLetters = r.Time(0), int(r.Int(1))
+			return nil
+		}),
+		s.sql.call("stats_queues_of", s.args(2).Int8(core.CountCap).Text(tenant), func(r wire.Row) error {
+			st.Queues = append(st.Queues, queueStats(r, st.Now))
+			return nil
+		}))
+	return st, err
+}
+
+// queueStats reads one priority: its number, counts of rows scheduled, due, queued and running, the oldest due run_at.
+func queueStats(r wire.Row, now time.Time) core.QueueStats {
+	q := core.QueueStats{
+		Priority: core.Priority(r.Int(0)), Scheduled: int(r.Int(1)), Due: int(r.Int(2)), Queued: int(r.Int(3)), Running: int(r.Int(4)),
+	}
+	if !r.Null(5) {
+		q.OldestDue = max(now.Sub(r.Time(5)), 0)
+	}
+	return q
 }
 
 // Ping reports whether the store can accept jobs: reachable, writable, schema known.

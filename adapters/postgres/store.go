@@ -36,6 +36,8 @@ type Store struct {
 	holders holders
 	// intercept gets what would be sent and may refuse it: tests look at plans. Nil in production.
 	intercept func([]wire.Call) error
+	// listWindow is a test's own, in place of the constant. Zero in production.
+	listWindow int64
 }
 
 var _ core.Store = (*Store)(nil)

@@ -1,6 +1,3 @@
--- Count dead letters.
---   $1 type or ''  $2 tenant or null  $3 ids or none  $4 failed before or null
-SELECT count(*)
-FROM   belfry.dead_letters
-WHERE  ($1::text = '' OR type = $1) AND ($2::text IS NULL OR tenant = $2) AND ($3::bigint[] = '{}' OR id = ANY ($3))
-      AND  ($4::timestamptz IS NULL OR finished_at < $4);
+-- Count dead letters, up to a cap.
+--   $1 to $8 as in redrive, $2 the cap
+SELECT count(*) FROM (SELECT FROM belfry.dead_letters WHERE {dead_rows} ORDER BY {dead_order} LIMIT $2::bigint) c;

@@ -1,7 +1,0 @@
-package postgres
-
-import (
-	"context"
-
-	"github.com/belfry-dev/belfry/core"
-)

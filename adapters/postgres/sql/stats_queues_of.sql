@@ -1,0 +1,37 @@
+-- Live rows of one tenant by priority, each count up to a cap. Waiting rows are counted lane by lane, and those in flight
+-- among the first of them up to the cap.
+--   $1 clock offset  $2 cap  $3 tenant
+WITH RECURSIVE lanes AS (
+    (SELECT priority, type FROM belfry.jobs WHERE status = 1 ORDER BY priority, type LIMIT 1)
+    UNION ALL
+    SELECT n.priority, n.type
+    FROM   lanes l CROSS JOIN LATERAL (
+        SELECT priority, type
+        FROM   belfry.jobs
+        WHERE  status = 1 AND (priority, type) > (l.priority, l.type)
+        ORDER  BY priority, type LIMIT 1
+    ) n
+), waiting AS MATERIALIZED (
+    SELECT l.priority, w.n, w.due, w.oldest
+    FROM   lanes l CROSS JOIN LATERAL (
+        SELECT count(*) AS n, count(*) FILTER (WHERE run_at <= {now}) AS due, min(run_at) FILTER (WHERE run_at <= {now}) AS oldest
+        FROM  (SELECT run_at FROM belfry.jobs
+               WHERE  status = 1 AND priority = l.priority AND type = l.type AND tenant = $3::text
+               ORDER  BY run_at LIMIT $2::bigint) r
+    ) w
+), flight AS MATERIALIZED (
+    SELECT priority, count(*) FILTER (WHERE status = 2) AS queued, count(*) FILTER (WHERE status = 3) AS running
+    FROM  ((SELECT priority, tenant, status FROM belfry.jobs WHERE status = 2 ORDER BY reap_at LIMIT $2)
+           UNION ALL
+           (SELECT priority, tenant, status FROM belfry.jobs WHERE status = 3 ORDER BY reap_at LIMIT $2)) f
+    WHERE  tenant = $3
+    GROUP  BY priority
+)
+SELECT p.priority,
+       least((SELECT coalesce(sum(n), 0) FROM waiting WHERE priority = p.priority), $2)::bigint,
+       least((SELECT coalesce(sum(due), 0) FROM waiting WHERE priority = p.priority), $2)::bigint,
+       coalesce((SELECT queued FROM flight WHERE priority = p.priority), 0),
+       coalesce((SELECT running FROM flight WHERE priority = p.priority), 0),
+       (SELECT min(oldest) FROM waiting WHERE priority = p.priority)
+FROM   generate_series(1, 3) AS p (priority)
+ORDER  BY p.priority;
