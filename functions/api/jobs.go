@@ -51,6 +51,9 @@ func (a *API) list(w http.ResponseWriter, r *http.Request) error {
 		Type: p.text("type", core.MaxTypeBytes), Tenant: p.tenant(), Tag: p.text("tag", core.MaxTagBytes),
 		RunAfter: p.instant("run_after"), RunBefore: p.instant("run_before"),
 	}
+	if len(p.values["status"]) > statusWords {
+		p.errs.Add("status", "must stand at most %d times", statusWords)
+	}
 	for _, word := range p.values["status"] {
 		status, err := core.ParseStatus(word)
 		if err != nil {

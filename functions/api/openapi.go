@@ -67,18 +67,14 @@ func (o operation) answers(status int, text string, schema *huma.Schema) operati
 // refuses adds the problems an operation may answer with, beside those any request may meet.
 func (o operation) refuses(statuses ...int) *huma.Operation {
 	for _, status := range append(statuses, http.StatusInternalServerError, http.StatusServiceUnavailable) {
-		o.Responses[strconv.Itoa(status)] = &huma.Response{
-			Description: http.StatusText(status),
-			Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: schemaOf[Problem](o.schemas)}},
-		}
+		o.problem(status)
 	}
 	return o.Operation
 }
 
 // refusesBody adds the problems of an operation that reads a body.
 func (o operation) refusesBody(statuses ...int) *huma.Operation {
-	return o.refuses(append(statuses, http.StatusBadRequest, http.StatusForbidden, http.StatusRequestTimeout,
-		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity)...)
+	return o.refuses(append(statuses, bodyProblems...)...)
 }
 
 // with adds parameters.
@@ -94,11 +90,11 @@ func query(name, text string, schema *huma.Schema) *huma.Param {
 
 // id is the job in the path.
 func jobID() *huma.Param {
-	return &huma.Param{Name: "id", In: "path", Required: true, Description: "The job's id.", Schema: &huma.Schema{Type: huma.TypeString, Pattern: "^[1-9][0-9]{0,18}$"}}
+	return &huma.Param{Name: "id", In: "path", Required: true, Description: "The job's id.", Schema: idText("").Schema(nil)}
 }
 
 func textSchema(limit int) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, MaxLength: &limit}
+	return &huma.Schema{Type: huma.TypeString, MaxLength: &limit, Pattern: linePattern}
 }
 
 func timeSchema() *huma.Schema { return &huma.Schema{Type: huma.TypeString, Format: "date-time"} }
@@ -112,5 +108,13 @@ func wholeSchema(low, high float64, absent int) *huma.Schema {
 }
 
 func wordSchema(words ...any) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Enum: words} }
+
+// statusWords is how often a status may stand in a query: each once, and once more.
+const statusWords = 16
+
+// manySchema is a parameter that may stand up to limit times.
+func manySchema(limit int, of *huma.Schema) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeArray, Items: of, MaxItems: &limit}
+}
 
 func listSchema(of *huma.Schema) *huma.Schema { return &huma.Schema{Type: huma.TypeArray, Items: of} }

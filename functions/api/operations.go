@@ -41,11 +41,11 @@ func (a *API) jobRoutes(doc huma.API) []route {
 
 func jobFilters() []*huma.Param {
 	return append([]*huma.Param{
-		query("status", "May stand more than once.", listSchema(wordSchema("scheduled", "queued", "running", "done", "failed", "cancelled"))),
-		query("type", "", textSchema(200)),
-		query("tenant", "Empty: jobs without a tenant.", textSchema(255)),
-		query("priority", "", wordSchema("critical", "default", "bulk")),
-		query("tag", "", textSchema(64)),
+		query("status", "Jobs in one of these states. May stand more than once.", manySchema(statusWords, wordSchema("scheduled", "queued", "running", "done", "failed", "cancelled"))),
+		query("type", "Jobs of this type.", textSchema(200)),
+		query("tenant", "Jobs of this tenant. Empty: jobs without a tenant.", textSchema(255)),
+		query("priority", "Jobs of this priority.", wordSchema("critical", "default", "bulk")),
+		query("tag", "Jobs with this tag.", textSchema(64)),
 		query("run_after", "run_at at this time or later.", timeSchema()),
 		query("run_before", "run_at before this time.", timeSchema()),
 	}, pageParams()...)
@@ -62,7 +62,7 @@ func pageParams() []*huma.Param {
 func (a *API) deadRoutes(doc huma.API) []route {
 	const tag, path = "Dead letters", "/v1/dead-letters"
 	schemas := doc.OpenAPI().Components.Schemas
-	kind, tenant := query("type", "", textSchema(200)), query("tenant", "Empty: jobs without a tenant.", textSchema(255))
+	kind, tenant := query("type", "Dead letters of this type.", textSchema(200)), query("tenant", "Jobs of this tenant. Empty: jobs without a tenant.", textSchema(255))
 	return []route{
 		{describe(doc, tag, "list-dead-letters", http.MethodGet, path, "List jobs that failed for good", "Newest first.").
 			with(append([]*huma.Param{kind, tenant}, pageParams()...)...).answers(http.StatusOK, "A page.", schemaOf[pageDoc](schemas)).
@@ -70,8 +70,8 @@ func (a *API) deadRoutes(doc huma.API) []route {
 		{describe(doc, tag, "redrive-dead-letters", http.MethodPost, path+"/redrive", "Retry those that match", "Oldest first. One whose dedupe key another live job holds is left and reported.").
 			takes(schemaOf[redriveDoc](schemas), true).answers(http.StatusOK, "What became of them.", schemaOf[redrivenDoc](schemas)).refusesBody(), a.redrive, a.Limits.BodyTime},
 		{describe(doc, tag, "discard-dead-letters", http.MethodDelete, path, "Delete those that match", "They are gone for good.").
-			with(kind, tenant, query("id", "May stand more than once.", listSchema(jobID().Schema)),
-				query("failed_before", "", timeSchema()), query("limit", "At most this many.", wholeSchema(1, DeadLimit, defaultDeadLimit)),
+			with(kind, tenant, query("id", "These dead letters. May stand more than once.", manySchema(maxPage, jobID().Schema)),
+				query("failed_before", "Those that failed before this time.", timeSchema()), query("limit", "At most this many.", wholeSchema(1, DeadLimit, defaultDeadLimit)),
 				query("all", "Required to be true where nothing else says which are meant.", &huma.Schema{Type: huma.TypeBoolean})).
 			answers(http.StatusOK, "How many.", schemaOf[discardedDoc](schemas)).refuses(http.StatusForbidden, http.StatusUnprocessableEntity), a.discard, 0},
 	}
@@ -88,7 +88,7 @@ func (a *API) statsRoutes(doc huma.API) []route {
 		{describe(doc, tag, "stats", http.MethodGet, "/v1/stats", "The whole in numbers", "At most a second old.").
 			answers(http.StatusOK, "The numbers.", schemaOf[Stats](schemas)).refuses(http.StatusUnprocessableEntity), a.showStats, 0},
 		{metrics.refuses(), a.metrics, 0},
-		{describe(doc, tag, "healthz", http.MethodGet, "/healthz", "Is the process alive?", "").answers(http.StatusOK, "Yes.", health).refuses(), a.healthz, 0},
+		{describe(doc, tag, "healthz", http.MethodGet, "/healthz", "Is the process alive?", "It answers; nothing else is looked at.").answers(http.StatusOK, "Yes.", health).refuses(), a.healthz, 0},
 		{describe(doc, tag, "readyz", http.MethodGet, "/readyz", "Can it accept jobs?", "The store is reachable, writable and of a known schema version.").
 			answers(http.StatusOK, "Yes.", health).refuses(), a.readyz, 0},
 	}

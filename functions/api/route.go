@@ -31,10 +31,12 @@ func (a *API) router() (http.Handler, error) {
 			if len(a.tokens) > 0 && guarded(route.op) {
 				ask(route.op, doc.OpenAPI().Components.Schemas)
 			}
+			complete(route.op, doc.OpenAPI().Components.Schemas)
 			doc.OpenAPI().AddOperation(route.op)
 			doc.Adapter().Handle(route.op, a.run(route))
 		}
 	}
+	link(shown)
 	pages, err := docPages(doc.OpenAPI(), shown)
 	if err != nil {
 		return nil, err

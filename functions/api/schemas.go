@@ -8,19 +8,19 @@ const durationPattern = `^([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)((
 
 // newJobDoc is a job as submitted.
 type newJobDoc struct {
-	Type        string     `json:"type" minLength:"1" maxLength:"200" pattern:"^[A-Za-z][A-Za-z0-9_:-]*([./][A-Za-z0-9_:-]+)*$" doc:"Names the handler." example:"mail.send"`
-	Payload     any        `json:"payload,omitempty" doc:"Any JSON of up to 1 MiB and 100 levels, kept byte for byte. Left out, it is {}."`
-	RunAt       string     `json:"run_at,omitempty" format:"date-time" doc:"When it may start: from 10 years ago to 100 years ahead, kept to the microsecond. Neither run_at nor delay means now."`
-	Delay       string     `json:"delay,omitempty" doc:"Instead of run_at: a duration from now, by the store's clock." example:"1h30m"`
-	Priority    string     `json:"priority,omitempty" enum:"critical,default,bulk" default:"default"`
-	Tenant      string     `json:"tenant,omitempty" maxLength:"255" doc:"For whom; empty means for nobody in particular."`
-	DedupeKey   string     `json:"dedupe_key,omitempty" minLength:"1" maxLength:"512" doc:"While a live job of the same tenant has this key, submitting again answers with that job. Nothing else makes two jobs the same, whatever their payloads."`
-	MaxAttempts int        `json:"max_attempts,omitempty" minimum:"1" maximum:"100" default:"5"`
-	Timeout     string     `json:"timeout,omitempty" doc:"Of one attempt: a duration from 1s to 24h." example:"90s"`
-	ExpiresAt   string     `json:"expires_at,omitempty" format:"date-time" doc:"Not started after this: it is cancelled instead. After run_at."`
-	Backoff     []string   `json:"backoff,omitempty" nullable:"false" minItems:"1" maxItems:"20" doc:"Waits between attempts, the last one repeating: durations of up to 720h." example:"[\"30s\",\"2m\"]"`
-	Target      *targetDoc `json:"target,omitempty" doc:"Deliver this job there, whatever its type says. Refused where no delivery is set up, and where no delivery may go."`
-	Tags        []string   `json:"tags,omitempty" nullable:"false" maxItems:"20" doc:"Up to 64 bytes each."`
+	Type        string         `json:"type" minLength:"1" maxLength:"200" pattern:"^[A-Za-z][A-Za-z0-9_:-]*([./][A-Za-z0-9_:-]+)*$" doc:"Names the handler." example:"mail.send"`
+	Payload     any            `json:"payload,omitempty" doc:"Any JSON of up to 1 MiB and 100 levels, kept byte for byte. Left out, it is {}."`
+	RunAt       string         `json:"run_at,omitempty" format:"date-time" doc:"When it may start: from 10 years ago to 100 years ahead, kept to the microsecond. Neither run_at nor delay means now."`
+	Delay       durationText   `json:"delay,omitempty" doc:"Instead of run_at: a duration from now, by the store's clock." example:"1h30m"`
+	Priority    string         `json:"priority,omitempty" enum:"critical,default,bulk" default:"default"`
+	Tenant      lineText       `json:"tenant,omitempty" maxLength:"255" doc:"For whom; empty means for nobody in particular."`
+	DedupeKey   lineText       `json:"dedupe_key,omitempty" minLength:"1" maxLength:"512" doc:"While a live job of the same tenant has this key, submitting again answers with that job. Nothing else makes two jobs the same, whatever their payloads."`
+	MaxAttempts int            `json:"max_attempts,omitempty" minimum:"1" maximum:"100" default:"5"`
+	Timeout     durationText   `json:"timeout,omitempty" doc:"Of one attempt: a duration from 1s to 24h." example:"90s"`
+	ExpiresAt   string         `json:"expires_at,omitempty" format:"date-time" doc:"Not started after this: it is cancelled instead. After run_at."`
+	Backoff     []durationText `json:"backoff,omitempty" nullable:"false" minItems:"1" maxItems:"20" doc:"Waits between attempts, the last one repeating: durations of up to 720h." example:"[\"30s\",\"2m\"]"`
+	Target      *targetDoc     `json:"target,omitempty" doc:"Deliver this job there, whatever its type says. Refused where no delivery is set up, and where no delivery may go."`
+	Tags        []lineText     `json:"tags,omitempty" nullable:"false" maxItems:"20" minLength:"1" maxLength:"64" doc:"Up to 64 bytes each."`
 }
 
 // targetDoc is where a job is delivered instead of being handled by a worker.
@@ -44,9 +44,9 @@ type jobDoc struct {
 	Errors      []attemptErrorDoc `json:"errors" nullable:"false" doc:"The last 20 attempts that were no success, oldest first."`
 	Result      any               `json:"result,omitempty" doc:"What its handler answered."`
 	DedupeKey   string            `json:"dedupe_key,omitempty"`
-	Timeout     string            `json:"timeout,omitempty" example:"1m30s"`
+	Timeout     durationText      `json:"timeout,omitempty" example:"1m30s"`
 	ExpiresAt   string            `json:"expires_at,omitempty" format:"date-time"`
-	Backoff     []string          `json:"backoff,omitempty" nullable:"false"`
+	Backoff     []durationText    `json:"backoff,omitempty" nullable:"false"`
 	Target      *targetDoc        `json:"target,omitempty"`
 	Tags        []string          `json:"tags" nullable:"false"`
 	WorkerID    string            `json:"worker_id,omitempty" doc:"Who ran it last."`
@@ -83,8 +83,8 @@ type pageDoc struct {
 
 // whenDoc is a new run_at: one of the two.
 type whenDoc struct {
-	RunAt string `json:"run_at,omitempty" format:"date-time"`
-	Delay string `json:"delay,omitempty" doc:"A duration from now, by the store's clock." example:"10m"`
+	RunAt string       `json:"run_at,omitempty" format:"date-time"`
+	Delay durationText `json:"delay,omitempty" doc:"A duration from now, by the store's clock." example:"10m"`
 }
 
 // emptyDoc is a body that says nothing.
@@ -93,8 +93,8 @@ type emptyDoc struct{}
 // redriveDoc selects dead letters. One field beside limit is required.
 type redriveDoc struct {
 	Type   string   `json:"type,omitempty" minLength:"1" maxLength:"200"`
-	Tenant string   `json:"tenant,omitempty" maxLength:"255"`
-	IDs    []string `json:"ids,omitempty" nullable:"false" minItems:"1" maxItems:"1000"`
+	Tenant lineText `json:"tenant,omitempty" maxLength:"255"`
+	IDs    []idText `json:"ids,omitempty" nullable:"false" minItems:"1" maxItems:"1000"`
 	Limit  int      `json:"limit,omitempty" minimum:"1" maximum:"10000" default:"1000" doc:"The oldest come first; call again for more."`
 	All    bool     `json:"all,omitempty" doc:"Required to be true where nothing else says which are meant."`
 }

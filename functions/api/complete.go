@@ -1,0 +1,161 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// complete adds to an operation what follows from its kind, so that no operation can leave it out: the
+// problems that every request of its kind may meet, the headers that come with them, and examples.
+func complete(op *huma.Operation, schemas huma.Registry) {
+	o := operation{op, schemas}
+	if op.Method != http.MethodGet {
+		o.problem(http.StatusForbidden) // from a page of another origin
+	}
+	if op.RequestBody != nil {
+		for _, status := range bodyProblems {
+			o.problem(status)
+		}
+	}
+	if strings.HasPrefix(op.Path, "/v1/") {
+		o.problem(http.StatusUnprocessableEntity) // a parameter that it does not know
+	}
+	for _, p := range op.Parameters {
+		p.Example = paramExample(p, schemas)
+	}
+	if op.RequestBody != nil {
+		fillExamples(op.RequestBody.Content, schemas)
+	}
+	for status, response := range op.Responses {
+		code, _ := strconv.Atoi(status)
+		if code >= 400 {
+			refine(op, code, response)
+		} else {
+			fillExamples(response.Content, schemas)
+		}
+	}
+}
+
+// bodyProblems are those that any operation with a body may answer with.
+var bodyProblems = []int{
+	http.StatusBadRequest, http.StatusForbidden, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
+	http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity,
+}
+
+// problem adds an answer that is a problem document, unless the operation has told of that status itself.
+func (o operation) problem(status int) {
+	key := strconv.Itoa(status)
+	if o.Responses[key] == nil {
+		o.Responses[key] = &huma.Response{
+			Description: http.StatusText(status),
+			Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: schemaOf[Problem](o.schemas)}},
+		}
+	}
+}
+
+// refine gives the answer of a problem its example and its headers.
+func refine(op *huma.Operation, status int, response *huma.Response) {
+	for _, media := range response.Content {
+		if media.Example == nil && len(media.Examples) == 0 {
+			media.Example = asJSON(problemExample(op, status))
+		}
+	}
+	headers := map[string]*huma.Param{}
+	switch status {
+	case http.StatusUnauthorized:
+		headers["WWW-Authenticate"] = header("How to say who calls.", huma.TypeString)
+	case http.StatusUnsupportedMediaType:
+		headers["Accept"] = header("The media type that is read.", huma.TypeString)
+		headers["Accept-Encoding"] = header("The encoding that is read.", huma.TypeString)
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		headers["Retry-After"] = header("Seconds after which trying again makes sense.", huma.TypeInteger)
+	default:
+		return
+	}
+	if response.Headers == nil {
+		response.Headers = headers
+	}
+}
+
+// header describes a header of an answer.
+func header(text, kind string) *huma.Param {
+	return &huma.Param{Description: text, Schema: &huma.Schema{Type: kind}}
+}
+
+// fillExamples gives bodies that have no example one.
+func fillExamples(content map[string]*huma.MediaType, schemas huma.Registry) {
+	for kind, media := range content {
+		if kind == "application/json" && media.Schema != nil && media.Example == nil && len(media.Examples) == 0 {
+			media.Example = exampleOf(schemas, media.Schema)
+		}
+	}
+}
+
+// paramExample is a value for a parameter that can be chosen freely. One that names what must be there already
+// gets one too if it is part of the path: there no call goes without.
+func paramExample(p *huma.Param, schemas huma.Registry) any {
+	switch {
+	case p.Example != nil:
+		return p.Example
+	case p.In == "path" || hasExample(schemas, p.Schema):
+		return exampleOf(schemas, p.Schema)
+	}
+	return nil
+}
+
+// asJSON is v as the document shows it.
+func asJSON(v any) any {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // only what is made of strings and numbers comes here
+	}
+	return json.RawMessage(text)
+}
+
+// link adds to each answer the calls that take a value of it: the jobs' ids, the next page's cursor.
+func link(operations []*huma.Operation) {
+	for _, op := range operations {
+		for status, response := range op.Responses {
+			if status >= "3" || response.Content["application/json"] == nil {
+				continue
+			}
+			links := linksFrom(op, response.Content["application/json"].Schema, operations)
+			if len(links) > 0 && response.Links == nil {
+				response.Links = links
+			}
+		}
+	}
+}
+
+// linksFrom are the calls that follow an answer of this schema.
+func linksFrom(op *huma.Operation, answer *huma.Schema, operations []*huma.Operation) map[string]*huma.Link {
+	links := map[string]*huma.Link{}
+	value := map[string]string{"#/components/schemas/Job": "$response.body#/id", "#/components/schemas/Page": "$response.body#/items/0/id"}[answer.Ref]
+	for _, to := range operations {
+		switch name := onlyPathParam(to); {
+		case value != "" && strings.HasPrefix(to.Path, "/v1/jobs/{id}"):
+			links[to.OperationID] = &huma.Link{OperationID: to.OperationID, Parameters: map[string]any{"id": value}, Description: to.Summary + "."}
+		case op.Method == http.MethodPut && name != "" && name == onlyPathParam(op) && strings.HasPrefix(to.Path, op.Path) && to != op:
+			links[to.OperationID] = &huma.Link{OperationID: to.OperationID, Parameters: map[string]any{name: "$request.path." + name}, Description: to.Summary + "."}
+		}
+	}
+	if op.Method == http.MethodGet && slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.Name == "cursor" }) {
+		links["next-page"] = &huma.Link{OperationID: op.OperationID, Parameters: map[string]any{"cursor": "$response.body#/next_cursor"}, Description: "The next page, with the same filters, unless next_cursor is empty."}
+	}
+	return links
+}
+
+// onlyPathParam is the name of the one parameter in an operation's path; "" where there is none or several.
+func onlyPathParam(op *huma.Operation) string {
+	if strings.Count(op.Path, "{") != 1 {
+		return ""
+	}
+	_, rest, _ := strings.Cut(op.Path, "{")
+	name, _, _ := strings.Cut(rest, "}")
+	return name
+}
