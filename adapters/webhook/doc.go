@@ -3,6 +3,7 @@
 //	webhook.go     Options, New, Work: one attempt from the job to how it ended
 //	target.go      what a job says of its target, and the headers it may set
 //	guard.go       Guard: which URLs and addresses may be reached; the one judge at create, change, test and delivery
+//	early.go       what create and change ask of the guard: also what hosts resolve to now
 //	hosts.go       the rules of a URL's host
 //	dial.go        resolve, judge every address, connect to one that was judged
 //	sign.go        secrets and signatures of Standard Webhooks 1.0.0
@@ -13,6 +14,7 @@
 //	describe.go    faults of the network in words that tell nothing of the payload or the network
 //	breaker.go     when to leave a failing host alone, as pure policy
 //	gate.go        breaker and concurrency of each host
+//	event.go       what a host's gate tells the operator
 //
 // Nothing here logs, and no error holds a secret, a payload, a response, or a URL's user or query.
 package webhook

@@ -24,6 +24,7 @@ type gates struct {
 	wait    time.Duration
 	now     func() time.Time
 	chance  func() float64
+	onEvent func(HostEvent) // nil means nobody is told
 
 	mu      sync.Mutex
 	hosts   map[string]*gate
@@ -37,6 +38,7 @@ type gate struct {
 	slots   chan struct{} // holds one item per delivery in flight
 	users   int           // deliveries that wait or are in flight; none: it may be forgotten
 	waiting int
+	full    bool // said to be full
 }
 
 // pass is the right to one delivery to a host. leave ends it.
@@ -114,10 +116,13 @@ func (g *gates) begin(h *gate, snoozes int) (*pass, error) {
 func (p *pass) leave(v verdict) {
 	now := p.gates.now()
 	p.gates.mu.Lock()
+	before := p.gate.breaker
 	p.gate.breaker.end(v, p.probe, now, p.gates.breaker)
+	changed, drained := change(p.gate.host, before, p.gate.breaker), p.gates.drainedLocked(p.gate)
 	p.gates.mu.Unlock()
 	<-p.gate.slots
 	p.gates.forget(p.gate)
+	p.gates.tell(changed, drained)
 }
 
 // queue changes how many wait at the gate; it refuses more than there are slots.
@@ -158,6 +163,10 @@ func (g *gates) closed(h *gate, wait time.Duration) error {
 
 // full is the snooze of a job whose host has all the deliveries it may have.
 func (g *gates) full(h *gate, snoozes int) error {
+	g.mu.Lock()
+	filled := g.filledLocked(h)
+	g.mu.Unlock()
+	g.tell(filled)
 	wait := fullSnooze << min(max(snoozes, 0), fullSnoozeSteps)
 	wait = wait/2 + time.Duration(g.chance()*float64(wait))
 	return fmt.Errorf("target %s has %d deliveries in flight: %w", h.host, g.perHost, core.Snooze(wait))

@@ -42,6 +42,7 @@ type Guard struct {
 	ports    []int
 	resolver *net.Resolver
 	timeout  time.Duration
+	early    early
 	connect  func(ctx context.Context, network, address string, trusted bool) (net.Conn, error)
 }
 

@@ -25,6 +25,8 @@ type Options struct {
 	TLS       *tls.Config    // nil means Go's defaults
 	UserAgent string         // zero means "Belfry"
 
+	OnEvent func(HostEvent) // told of changes at hosts; must not block. Nil means nobody
+
 	Now    func() time.Time // of signatures and breakers; nil means time.Now
 	Chance func() float64   // 0 … 1, spreads snoozes; nil means math/rand
 }
@@ -82,7 +84,7 @@ func New(opts Options) (*Webhook, error) {
 	}
 	w.gates = &gates{
 		breaker: opts.Breaker.withDefaults(), perHost: opts.PerHost, wait: opts.PerWait,
-		now: opts.Now, chance: opts.Chance, hosts: map[string]*gate{},
+		now: opts.Now, chance: opts.Chance, onEvent: opts.OnEvent, hosts: map[string]*gate{},
 	}
 	w.transport = w.newTransport(opts)
 	return w, nil

@@ -1,0 +1,74 @@
+package webhook
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// What happens at a host is told once per change, not once per job.
+func TestHostEventsAreToldOncePerChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGates(4)
+		var told []HostEventKind
+		g.onEvent = func(e HostEvent) {
+			if e.Host != "a:80" {
+				t.Errorf("told of %q", e.Host)
+			}
+			told = append(told, e.Kind)
+		}
+		expect := func(when string, want ...HostEventKind) {
+			t.Helper()
+			if !slices.Equal(told, want) {
+				t.Errorf("%s: told %q, want %q", when, told, want)
+			}
+			told = nil
+		}
+		fill := func() (all []*pass) {
+			for range 4 {
+				p, err := g.enter(t.Context(), "a:80", 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, p)
+			}
+			return all
+		}
+
+		passes := fill()
+		for range 3 {
+			_, err := g.enter(t.Context(), "a:80", 0)
+			snoozed(t, err)
+		}
+		expect("three jobs found it full", HostFull)
+		passes[0].leave(healthy)
+		expect("three of four run")
+		passes[1].leave(healthy)
+		expect("two of four run", HostFree)
+		passes[2].leave(healthy)
+		passes[3].leave(healthy)
+		expect("none runs")
+
+		for range breakerTestOptions.Failures + 3 {
+			if p, err := g.enter(t.Context(), "a:80", 0); err == nil {
+				p.leave(unhealthy)
+			}
+		}
+		expect("it failed often", HostPaused)
+		for range 3 { // probes
+			time.Sleep(breakerTestOptions.MaxPause)
+			if p, err := g.enter(t.Context(), "a:80", 0); err == nil {
+				p.leave(unhealthy)
+			}
+		}
+		expect("probes failed")
+		time.Sleep(breakerTestOptions.MaxPause)
+		p, err := g.enter(t.Context(), "a:80", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.leave(healthy)
+		expect("a probe did not", HostBack)
+	})
+}
