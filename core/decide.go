@@ -28,8 +28,8 @@ type Ran struct {
 // ErrLost is the error of attempts whose worker let its lease pass.
 var ErrLost = errors.New("the worker was lost: its lease passed")
 
-// DecideEnd turns the end of a run into what is written: done, failed, a retry after its back-off, a snooze or
-// a hand back. job is the running row, at the store's time, chance (0 … 1) places the back-off's jitter.
+// DecideEnd turns the end of a run into what is written: done, failed, a retry after its back-off, a snooze, a hand
+// back, or that it goes on elsewhere (ErrAccepted) for the job's timeout: Wait is zero where the job names none. job is the running row, at the store's time, chance (0 … 1) places the back-off's jitter.
 //
 // An error after the worker was stopping, or after the lease could not be kept, is handed back uncounted unless the
 // handler said something definite (Permanent, RetryAfter, Snooze, a panic). Where cancel is wanted the store's
@@ -44,6 +44,11 @@ func DecideEnd(job *Job, ran Ran, at time.Time, chance float64) End {
 			return end
 		}
 		ran.Err = Permanent(fault)
+	}
+
+	if errors.Is(ran.Err, ErrAccepted) && !ran.Panic && !IsPermanent(ran.Err) {
+		end.Outcome, end.Wait = EndAccepted, job.Timeout
+		return end
 	}
 
 	var snoozed *snooze

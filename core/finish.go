@@ -161,7 +161,8 @@ func (w *Worker) againLocked(a *attempt) {
 func (w *Worker) settle(batch []*attempt, answers []EndAnswer) {
 	w.rollups.ended(batch, answers)
 	for i, a := range batch {
-		if answers[i].Stale && a.end.Outcome != EndHandBack {
+		if answers[i].Stale && a.end.Outcome != EndHandBack && a.end.Outcome != EndAccepted {
+			// (Where the target's own end came before EndAccepted, all is well.)
 			w.eventOf(EndStale, a, ErrStale)
 		}
 		if a.delivery != nil && !answers[i].Busy {

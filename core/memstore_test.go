@@ -263,7 +263,9 @@ func (m *memStore) Heartbeat(_ context.Context, refs []Ref, lease time.Duration)
 		case m.locked[ref.ID]:
 			answers[i].Busy = true
 		default:
-			j.LeaseUntil = m.now().Add(lease)
+			if until := m.now().Add(lease); j.WorkerID != TargetWorkerID || until.After(j.LeaseUntil) {
+				j.LeaseUntil = until
+			}
 			answers[i].CancelWanted = j.CancelWanted
 		}
 	}
@@ -292,6 +294,10 @@ func (m *memStore) finish(e *End) EndAnswer {
 		return EndAnswer{Stale: true}
 	case m.locked[e.ID]:
 		return EndAnswer{Busy: true}
+	}
+	if e.Outcome == EndAccepted {
+		j.LeaseUntil, j.ClaimID, j.WorkerID = now.Add(e.Wait), 0, TargetWorkerID
+		return EndAnswer{Status: Running}
 	}
 	event := map[Outcome]Event{EndDone: EventDone, EndFail: EventError, EndRetry: EventError, EndSnooze: EventSnooze, EndHandBack: EventHandBack}[e.Outcome]
 	move := Transition(Running, event, Facts{CancelWanted: j.CancelWanted, Permanent: e.Outcome == EndFail})

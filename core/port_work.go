@@ -49,7 +49,8 @@ const (
 	EndSnooze   Outcome = 4 // the same, the attempt not counted, snoozes + 1
 	EndHandBack Outcome = 5 // the same, the attempt not counted
 	// EndAccepted (webhook 202): stays running under the same token for Wait, owned by TargetWorkerID, also where cancel
-	// is wanted: the target's own complete or fail ends it, or its lease passes. Repeating it starts Wait anew.
+	// is wanted: the target's own complete or fail ends it, or its lease passes. Repeating it starts Wait anew; heartbeats
+	// extend such a lease and never shorten it, so that a worker's late one does no harm.
 	EndAccepted Outcome = 6
 )
 

@@ -71,8 +71,8 @@ func (r *rollups) ended(batch []*attempt, answers []EndAnswer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, a := range batch {
-		if answers[i].Stale || answers[i].Busy {
-			continue
+		if answers[i].Stale || answers[i].Busy || a.end.Outcome == EndAccepted {
+			continue // of an accepted attempt whoever records its end counts it
 		}
 		r.row(a, a.batch.storeTime(now)).count(answers[i].Status, a.end.Outcome)
 	}

@@ -27,6 +27,7 @@ type attempt struct {
 	handler  Handler
 	batch    *claimed
 	ctx      attemptContext
+	timeout  time.Duration
 	delivery Delivery     // queue mode: its message
 	advanced atomic.Int64 // nanoseconds the host's clock was moved ahead meanwhile; see Worker.Advance
 
@@ -94,11 +95,10 @@ func (w *Worker) newAttempt(job *Job, batch *claimed, now time.Time) *attempt {
 	if !a.priority.Valid() {
 		a.priority = Default // damaged by hand; it must not stop the others
 	}
-	timeout := job.Timeout
-	if timeout <= 0 {
-		timeout = w.opts.Timeout
+	if a.timeout = job.Timeout; a.timeout <= 0 {
+		a.timeout = w.opts.Timeout
 	}
-	a.ctx.base, a.ctx.deadline = w.base, now.Add(timeout)
+	a.ctx.base, a.ctx.deadline = w.base, now.Add(a.timeout)
 	return a
 }
 
@@ -142,6 +142,9 @@ func (w *Worker) decide(a *attempt, ran Ran, now time.Time) End {
 	at := a.batch.storeTime(now).Add(time.Duration(a.advanced.Load()))
 	end := DecideEnd(&a.job, ran, at, w.opts.Chance())
 	end.Ref = a.ref
+	if end.Outcome == EndAccepted {
+		end.Wait = a.timeout
+	}
 	return end
 }
 

@@ -14,6 +14,7 @@ const (
 	EventDone                        // the handler ended well
 	EventError                       // the handler ended with an error
 	EventSnooze                      // the handler asks for a later run
+	EventAccepted                    // the target has accepted and reports the end itself
 	EventHandBack                    // a worker that stops gives the job back
 	EventLost                        // the worker's lease has passed
 	EventCancel                      // someone cancels
@@ -25,7 +26,7 @@ const (
 var eventNames = [...]string{
 	EventDispatch: "dispatch", EventClaim: "direct claim", EventRepublish: "dispatch lease passed", EventStart: "start",
 	EventUnhandled: "start refused", EventHeartbeat: "heartbeat", EventDone: "finish ok", EventError: "finish error",
-	EventSnooze: "snooze", EventHandBack: "hand back", EventLost: "lease passed", EventCancel: "cancel",
+	EventSnooze: "snooze", EventAccepted: "accepted", EventHandBack: "hand back", EventLost: "lease passed", EventCancel: "cancel",
 	EventReschedule: "reschedule", EventRetry: "retry", EventExpire: "expires_at passed",
 }
 
@@ -101,7 +102,7 @@ func Transition(from Status, event Event, f Facts) Move {
 		return stay(Ignored)
 	case EventStart, EventUnhandled:
 		return startMove(from, event, f)
-	case EventHeartbeat, EventDone, EventError, EventSnooze, EventHandBack:
+	case EventHeartbeat, EventDone, EventError, EventSnooze, EventAccepted, EventHandBack:
 		return holderMove(from, event, f)
 	case EventLost:
 		if from == Running {
@@ -152,7 +153,7 @@ func holderMove(from Status, event Event, f Facts) Move {
 		return Move{Verdict: Stale, Next: from}
 	}
 	switch event {
-	case EventHeartbeat:
+	case EventHeartbeat, EventAccepted:
 		return Move{Verdict: Applied, Next: Running}
 	case EventDone:
 		return Move{Verdict: Applied, Next: Done}

@@ -67,6 +67,9 @@ func TestTransitionTable(t *testing.T) {
 		{EventSnooze, Facts{CancelWanted: true}, "stale | stale | cancelled | stale | stale | stale"},
 		{EventSnooze, Facts{SnoozesUsed: true}, "stale | stale | scheduled token+1 | stale | stale | stale"},
 		{EventSnooze, Facts{SnoozesUsed: true, AttemptsUsed: true}, "stale | stale | failed | stale | stale | stale"},
+		{EventAccepted, Facts{}, "stale | stale | stays | stale | stale | stale"},
+		{EventAccepted, Facts{CancelWanted: true}, "stale | stale | stays | stale | stale | stale"},
+		{EventAccepted, Facts{WrongToken: true}, "stale | stale | stale | stale | stale | stale"},
 		{EventHandBack, Facts{}, "stale | stays | scheduled token+1 attempts-1 | stale | stale | stale"},
 		{EventHandBack, Facts{CancelWanted: true}, "stale | stays | cancelled | stale | stale | stale"},
 		{EventLost, Facts{}, "- | - | scheduled token+1 | - | - | -"},
@@ -116,7 +119,7 @@ func TestTransitionProperties(t *testing.T) {
 					fault = "a start that is not charged, not fenced or not allowed"
 				case m.Next == Scheduled && from != Scheduled && m.Token != 1:
 					fault = "an earlier holder is not fenced off"
-				case f.CancelWanted && from == Running && m.Verdict == Applied && event != EventDone && event != EventHeartbeat && m.Next != Cancelled:
+				case f.CancelWanted && from == Running && m.Verdict == Applied && event != EventDone && event != EventHeartbeat && event != EventAccepted && m.Next != Cancelled:
 					fault = "a wanted cancel was passed over"
 				}
 				if fault != "" {

@@ -84,7 +84,7 @@ func TestDamageFoundLaterSaysSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clear(data[20*page : 60*page])
+	clear(data[60*page : 100*page])
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}

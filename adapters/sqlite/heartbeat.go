@@ -28,7 +28,7 @@ func (s *Store) Heartbeat(ctx context.Context, beats []core.Ref, lease time.Dura
 		if len(extended) == 0 {
 			return nil
 		}
-		_, err = t.exec("heartbeat", ids(extended), t.now+lease.Microseconds())
+		_, err = t.exec("heartbeat", ids(extended), t.now+lease.Microseconds(), core.TargetWorkerID)
 		return err
 	})
 	if err != nil {

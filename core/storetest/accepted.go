@@ -18,6 +18,7 @@ func acceptedScenarios() []scenario {
 		{"Finish/of an acceptance and the target's own end at once the end counts", acceptedRace},
 		{"Finish/an acceptance of a row that a stranger holds is busy and can be sent again", acceptedHeld},
 		{"Heartbeat/serves the target of an accepted attempt", acceptedBeat},
+		{"Heartbeat/never shortens the lease of an accepted attempt", acceptedBeatLate},
 		{"Tick/an accepted attempt whose lease has passed is lost like any other", acceptedLost},
 	}
 }
@@ -243,6 +244,23 @@ func acceptedBeat(s *stage) {
 	s.finishAs(core.Cancelled, core.End{Ref: refOf(job), Outcome: core.EndFail, Errors: oneError(job, "stopped")})
 	if got := s.beat(refOf(job)); !got.Stale {
 		s.Errorf("after its end: %+v", got)
+	}
+}
+
+// acceptedBeatLate sends a worker's heartbeat that was under way when the attempt was accepted.
+func acceptedBeatLate(s *stage) {
+	job := s.putAccepted(core.NewJob{})
+	if got := s.beat(refOf(job)); got != (core.Beat{}) {
+		s.Fatalf("answered %+v", got)
+	}
+	if got := s.get(job.ID).LeaseUntil; !got.Equal(job.LeaseUntil) {
+		s.Errorf("the lease until %s was shortened to %s", job.LeaseUntil, got)
+	}
+	s.advance(acceptedFor - lease/2)
+	now := s.now()
+	s.beat(refOf(job))
+	if got := s.get(job.ID).LeaseUntil; got.Before(now.Add(lease)) {
+		s.Errorf("the lease was not extended: %s, want %s", got, now.Add(lease))
 	}
 }
 
