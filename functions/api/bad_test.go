@@ -248,6 +248,7 @@ func elsewhere() []bad {
 		{"method of jobs", "PUT", "/v1/jobs", "", 405, "", nil},
 		{"method of a job", "DELETE", "/v1/jobs/1", "", 405, "", nil},
 		{"method of cancel", "GET", "/v1/jobs/1/cancel", "", 405, "", nil},
+		{"method of the batch", "GET", "/v1/jobs/batch", "", 405, "", nil},
 		{"method of health", "POST", "/healthz", "", 405, "", nil},
 		{"method of a stranger", "BREW", "/v1/jobs", "", 405, "", nil},
 	}

@@ -25,9 +25,11 @@ func (a *API) router() (http.Handler, error) {
 	mux := http.NewServeMux()
 	doc := humago.New(mux, a.document())
 	var shown []*huma.Operation
+	literal := map[string]bool{}
 	for _, group := range [][]route{a.jobRoutes(doc), a.leaseRoutes(doc), a.typeRoutes(doc), a.deadRoutes(doc), a.statsRoutes(doc)} {
 		for _, route := range group {
 			shown = append(shown, route.op)
+			literal[route.op.Path] = !strings.Contains(route.op.Path, "{")
 			if len(a.tokens) > 0 && guarded(route.op) {
 				ask(route.op, doc.OpenAPI().Components.Schemas)
 			}
@@ -44,7 +46,7 @@ func (a *API) router() (http.Handler, error) {
 	for _, page := range pages {
 		doc.Adapter().Handle(page.op, a.run(page))
 	}
-	return notFound(mux), nil
+	return notFound(mux, literal), nil
 }
 
 // run answers an operation's requests.
@@ -72,18 +74,22 @@ func (a *API) run(route route) func(huma.Context) {
 }
 
 // notFound answers what no operation matches: 404, or 405 with the methods the path knows. The mux itself
-// would answer in plain text, and redirect paths that are not clean.
-func notFound(mux *http.ServeMux) http.Handler {
+// would answer in plain text, and redirect paths that are not clean. A path without a variable belongs to its own
+// operations alone: GET /v1/jobs/batch asks for no job of that id.
+func notFound(mux *http.ServeMux, literal map[string]bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		clean := !strings.Contains(r.URL.Path, "//") && !strings.Contains(r.URL.Path, "/.")
-		if _, pattern := mux.Handler(r); pattern != "" && clean {
+		knows := func(r *http.Request) bool {
+			_, pattern := mux.Handler(r)
+			return pattern != "" && clean && (!literal[r.URL.Path] || strings.HasSuffix(pattern, " "+r.URL.Path))
+		}
+		if knows(r) {
 			mux.ServeHTTP(w, r)
 			return
 		}
 		var allow []string
 		for _, method := range methods {
-			probe := &http.Request{Method: method, URL: r.URL, Host: r.Host}
-			if _, pattern := mux.Handler(probe); pattern != "" && clean {
+			if knows(&http.Request{Method: method, URL: r.URL, Host: r.Host}) {
 				allow = append(allow, method)
 			}
 		}
