@@ -57,8 +57,8 @@ func checkAnswer(t testing.TB, a *api.API, r *http.Request, sent string, got ans
 		strings.Contains(got.body, "there is nothing at this path") {
 		return
 	}
-	if r.URL.Path == "/v1/jobs/batch" && r.Method == http.MethodGet || !decodable(sent) || !decodable(got.body) {
-		return // the validator knows no path twice, and no number beyond float64
+	if !decodable(sent) || !decodable(got.body) {
+		return // the validator knows no number beyond float64
 	}
 	v := contractOf(t, a)
 	again := r.Clone(t.Context())
