@@ -40,6 +40,12 @@ func newSigner(secrets []string) (signer, error) {
 	return s, nil
 }
 
+// CheckSecrets refuses what New would refuse of signing secrets.
+func CheckSecrets(secrets []string) error {
+	_, err := newSigner(secrets)
+	return err
+}
+
 func parseSecret(secret string) ([]byte, error) {
 	text, ok := strings.CutPrefix(secret, secretPrefix)
 	if !ok {
