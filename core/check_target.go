@@ -1,8 +1,10 @@
 package core
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -27,18 +29,19 @@ func checkTarget(errs *FieldErrors, target json.RawMessage) {
 		errs.Add("target", "must be JSON: %s", err)
 		return
 	}
-	checkStrings(errs, "target", facts)
+	if facts.Nul >= 0 || facts.Lone >= 0 {
+		checkStrings(errs, "target", facts)
+		return
+	}
 	var t struct {
 		URL     string            `json:"url"`
 		Headers map[string]string `json:"headers"`
 	}
-	decoder := json.NewDecoder(strings.NewReader(string(target)))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&t); err != nil {
+	if json.Unmarshal(target, &t) != nil || !namesOnce(target, "url", "headers") {
 		errs.Add("target", `must be {"url": "https://...", "headers": {"name": "value"}} and nothing else`)
 		return
 	}
-	if u, err := url.Parse(t.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+	if !validTargetURL(t.URL) {
 		errs.Add("target.url", "must be an http or https URL with a host and without a user or password")
 	}
 	if len(t.Headers) > MaxTargetHeaders {
@@ -50,6 +53,49 @@ func checkTarget(errs *FieldErrors, target json.RawMessage) {
 			return
 		}
 	}
+}
+
+// namesOnce reports whether the members of an object have these names exactly, and no name stands twice in it or in
+// an object within: else readers would disagree about what a document says. What is no object has no members.
+func namesOnce(object []byte, names ...string) bool {
+	decoder := json.NewDecoder(bytes.NewReader(object))
+	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {
+		return true
+	}
+	seen := map[json.Token]bool{}
+	for decoder.More() {
+		name, err := decoder.Token()
+		if err != nil || seen[name] || names != nil && !slices.Contains(names, name.(string)) {
+			return false
+		}
+		seen[name] = true
+		var value json.RawMessage
+		if decoder.Decode(&value) != nil || !namesOnce(value) {
+			return false
+		}
+	}
+	return true
+}
+
+// validTargetURL accepts an absolute http or https URL of visible ASCII whose host is a name or an address without a
+// zone: what the SQL function belfry.is_target_url accepts.
+func validTargetURL(text string) bool {
+	if strings.IndexFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) >= 0 {
+		return false
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+		return false
+	}
+	if strings.HasPrefix(u.Host, "[") {
+		return !strings.Contains(u.Host, "%")
+	}
+	for i := range len(u.Hostname()) {
+		if c := u.Hostname()[i]; !letter(c) && !digit(c) && c != '-' && c != '.' && c != '_' {
+			return false
+		}
+	}
+	return true
 }
 
 func validHeader(name, value string) bool {
