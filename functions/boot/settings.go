@@ -22,8 +22,11 @@ type Settings struct {
 
 	Addr string `env:"BELFRY_ADDR" envDefault:"127.0.0.1:8080" doc:"Address the API listens on."`
 
-	Tokens   []string `env:"BELFRY_TOKENS" doc:"Bearer tokens, with commas, of which each call of the API must carry one; at least 20 characters each. Required unless the address is a loopback one."`
-	Insecure bool     `env:"BELFRY_INSECURE" envDefault:"false" doc:"true serves any address without tokens."`
+	Tokens   []string `env:"BELFRY_TOKENS" doc:"Bearer tokens, with commas, that may do everything; at least 20 characters each. Beyond a loopback address these or tokens of belfry tokens create are required."`
+	Insecure bool     `env:"BELFRY_INSECURE" envDefault:"false" doc:"true serves any address while there are no tokens."`
+	APIRate  int      `env:"BELFRY_API_RATE" envDefault:"2000" doc:"Requests a second that one process answers one token, or one address without one, 1 to 1000000; 0 sets no bound."`
+
+	KeepKeys time.Duration `env:"BELFRY_IDEMPOTENCY_RETENTION" envDefault:"24h" doc:"How long the answer to a submit with an Idempotency-Key is kept, 1m to 720h."`
 
 	Workers         int           `env:"BELFRY_WORKERS" envDefault:"1000" doc:"Jobs one process runs at once, 1 to 100000."`
 	CriticalWorkers int           `env:"BELFRY_CRITICAL_WORKERS" envDefault:"0" doc:"Of these, slots that run critical jobs only; less than BELFRY_WORKERS."`
@@ -37,6 +40,15 @@ type Settings struct {
 	Window           int           `env:"BELFRY_WINDOW" envDefault:"10000" doc:"Most jobs of one priority that are in its queue at once, 100 to 1000000."`
 	HistoryRetention time.Duration `env:"BELFRY_HISTORY_RETENTION" envDefault:"168h" doc:"How long done and cancelled jobs are kept; 0 keeps them for ever."`
 	DeadRetention    time.Duration `env:"BELFRY_DEAD_LETTER_RETENTION" envDefault:"720h" doc:"How long dead letters are kept; 0 keeps them for ever."`
+
+	WebhookSecrets        []string      `env:"BELFRY_WEBHOOK_SECRETS" doc:"Signing secrets of webhooks, with commas, the newest first; whsec_ and base64 of 24 to 64 bytes each, at most 10. Unset: nothing is delivered and jobs with a target are refused."`
+	WebhookAllow          []string      `env:"BELFRY_WEBHOOK_ALLOW" doc:"What webhooks may reach beyond public addresses, with commas: networks (10.1.0.0/16), addresses, host names, *.names."`
+	WebhookPorts          []int         `env:"BELFRY_WEBHOOK_PORTS" envDefault:"80,443,8080,8443" doc:"Ports that a target's URL may name, where its host is not on the allow-list."`
+	WebhookPerHost        int           `env:"BELFRY_WEBHOOK_PER_HOST" envDefault:"50" doc:"Deliveries of one process to one host and port at once, 1 to 10000."`
+	WebhookConnectTimeout time.Duration `env:"BELFRY_WEBHOOK_CONNECT_TIMEOUT" envDefault:"10s" doc:"Of looking a target's host up and connecting to it, and again of TLS; 100ms to 1m."`
+	WebhookAnswerTimeout  time.Duration `env:"BELFRY_WEBHOOK_ANSWER_TIMEOUT" envDefault:"60s" doc:"Until a target's answer begins, where the job names no timeout; 1s to 24h."`
+	WebhookFailures       int           `env:"BELFRY_WEBHOOK_FAILURES" envDefault:"10" doc:"Failed deliveries in a row after which a process leaves a host alone, 1 to 1000000."`
+	WebhookPause          time.Duration `env:"BELFRY_WEBHOOK_PAUSE" envDefault:"5s" doc:"How long it does, at first; the pause doubles up to 5m with each probe that fails; 10ms to 5m."`
 
 	LogLevel  string `env:"BELFRY_LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error."`
 	LogFormat string `env:"BELFRY_LOG_FORMAT" envDefault:"text" doc:"text or json."`
@@ -74,6 +86,8 @@ func explain(err error) error {
 			want = `a duration such as "90s" or "1h30m"`
 		case reflect.TypeFor[int]():
 			want = "a whole number"
+		case reflect.TypeFor[[]int]():
+			want = "whole numbers with commas"
 		case reflect.TypeFor[bool]():
 			want = "true or false"
 		}
@@ -85,22 +99,15 @@ func explain(err error) error {
 // Check holds the settings against their rules.
 func (s Settings) Check() error {
 	var errs []error
-	bad := func(name, rule string, args ...any) {
+	bad := tellFault(func(name, rule string, args ...any) {
 		errs = append(errs, fmt.Errorf("%s: %s", name, fmt.Sprintf(rule, args...)))
-	}
-	within := func(name string, got, low, high time.Duration) {
-		if got < low || got > high {
-			bad(name, "is %s, want %s to %s", got, low, high)
-		}
-	}
-	count := func(name string, got, low, high int) {
-		if got < low || got > high {
-			bad(name, "is %d, want %d to %d", got, low, high)
-		}
-	}
+	})
+	within, count := bad.within, bad.count
 	count("BELFRY_DATABASE_POOL", s.DatabasePool, 1, 500)
 	count("BELFRY_WORKERS", s.Workers, 1, 100_000)
 	count("BELFRY_CRITICAL_WORKERS", s.CriticalWorkers, 0, max(s.Workers-1, 0))
+	count("BELFRY_API_RATE", s.APIRate, 0, 1_000_000)
+	within("BELFRY_IDEMPOTENCY_RETENTION", s.KeepKeys, time.Minute, 30*24*time.Hour)
 	count("BELFRY_WINDOW", s.Window, 100, 1_000_000)
 	within("BELFRY_HEARTBEAT", s.Heartbeat, 100*time.Millisecond, time.Hour)
 	if s.Lease <= 2*s.Heartbeat {
@@ -125,10 +132,26 @@ func (s Settings) Check() error {
 		bad("BELFRY_LOG_FORMAT", "is %q, want text or json", s.LogFormat)
 	}
 	s.checkURLs(bad)
+	s.checkWebhooks(bad)
 	return errors.Join(errs...)
 }
 
-func (s Settings) checkURLs(bad func(name, rule string, args ...any)) {
+// tellFault notes that a setting breaks its rule.
+type tellFault func(name, rule string, args ...any)
+
+func (bad tellFault) within(name string, got, low, high time.Duration) {
+	if got < low || got > high {
+		bad(name, "is %s, want %s to %s", got, low, high)
+	}
+}
+
+func (bad tellFault) count(name string, got, low, high int) {
+	if got < low || got > high {
+		bad(name, "is %d, want %d to %d", got, low, high)
+	}
+}
+
+func (s Settings) checkURLs(bad tellFault) {
 	if s.DatabaseURL != "" {
 		u, err := url.Parse(s.DatabaseURL)
 		if err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {

@@ -29,13 +29,18 @@ type Parts struct {
 	Listener net.Listener // of the api role
 	Version  string
 	Log      *slog.Logger
-	Ready    func() // called once the roles are made and about to run. Nil means nobody waits
+	Webhooks boot.WebhookOptions // beyond the settings; its log is Log
+	Ready    func()              // called once the roles are made and about to run. Nil means nobody waits
 }
 
 // Run runs the roles until ctx ends, then stops them all at once: what the API still accepts is a row like any
 // other, for whoever comes next. The first role that fails stops the others.
 func Run(ctx context.Context, p Parts) error {
 	n := &running{Parts: p, name: instanceName()}
+	if err := n.openWebhooks(ctx); err != nil {
+		return err
+	}
+	defer n.webhooks.Close()
 	if err := n.build(ctx); err != nil {
 		return err
 	}
@@ -64,6 +69,9 @@ type running struct {
 	server *http.Server
 	tick   *tick.Function
 	worker *worker.Function
+
+	webhooks *boot.Webhooks
+	reports  *core.Reporter // of targets
 }
 
 func (n *running) build(ctx context.Context) (err error) {
@@ -90,12 +98,12 @@ func (n *running) build(ctx context.Context) (err error) {
 		}
 	}
 	if n.Roles.API {
-		return n.buildAPI()
+		return n.buildAPI(ctx)
 	}
 	return nil
 }
 
-func (n *running) buildAPI() error {
+func (n *running) buildAPI(ctx context.Context) error {
 	var store core.SubmitStore = n.Store
 	var err error
 	if n.tick != nil && n.Queue != nil {
@@ -108,15 +116,20 @@ func (n *running) buildAPI() error {
 	if a, ok := n.Listener.Addr().(*net.TCPAddr); ok {
 		loopback = a.IP.IsLoopback()
 	}
-	if err := api.CheckOpen(loopback, n.Settings.Tokens, n.Settings.Insecure); err != nil {
+	if err := api.CheckOpen(ctx, loopback, n.Settings.Tokens, n.Settings.Insecure, n.Store); err != nil {
 		return fmt.Errorf("serve %s: %w", n.Listener.Addr(), err)
 	}
-	o := api.Options{Tokens: n.Settings.Tokens, Jobs: n.Store, Stats: n.Store, Version: n.Version, Logger: n.Log}
+	o := api.Options{
+		Tokens: n.Settings.Tokens, Access: n.Store, Closed: !loopback && !n.Settings.Insecure, Loopback: loopback && !n.Settings.Insecure,
+		Limits: api.Limits{Rate: n.Settings.APIRate}, KeepKeys: n.Settings.KeepKeys, Once: n.Store,
+		Jobs: n.Store, Stats: n.Store, Version: n.Version, Logger: n.Log,
+	}
 	wake := func() {}
 	if n.worker != nil {
 		wake = n.worker.Wake
 		o.Poke = func(id int64) { n.worker.Wake(); n.worker.Poke(id) }
 	}
+	n.webhookAPI(&o)
 	n.submit = core.NewSubmitter(store, core.SubmitterOptions{Wake: wake})
 	o.Submitter = n.submit
 	if n.api, err = api.New(o); err != nil {
@@ -146,7 +159,9 @@ func (n *running) serve(ctx context.Context) error {
 	if served := <-failed; !errors.Is(served, http.ErrServerClosed) {
 		err = errors.Join(err, served)
 	}
-	return errors.Join(err, n.submit.Close(grace))
+	err = errors.Join(err, n.submit.Close(grace))
+	n.reports.Close(grace)
+	return err
 }
 
 // instanceName names this process among all: host, process id and start time.
