@@ -63,6 +63,11 @@ func (t *tx) end(a attempt, status core.Status, reason string, result any) error
 	if _, err := t.exec(name, a.id, int64(status), a.attempts, a.token, a.ended, a.errors, result, reason, t.now, a.snoozes); err != nil {
 		return err
 	}
+	if status == core.Failed {
+		if err := t.group(a.id); err != nil {
+			return err
+		}
+	}
 	_, err := t.exec("delete_job", a.id)
 	return err
 }

@@ -12,7 +12,7 @@ import (
 func (s *Store) Retry(ctx context.Context, id int64) (core.Job, error) {
 	var job core.Job
 	err := s.writer.run(ctx, func(t *tx) error {
-		if err := t.retry(id); err != nil {
+		if err := t.retry(id, t.now); err != nil {
 			return err
 		}
 		now, err := t.row("get_live", id)
@@ -30,7 +30,7 @@ func (s *Store) Retry(ctx context.Context, id int64) (core.Job, error) {
 
 // retry answers ErrNotFound or a *core.ConflictError where the job cannot be put back; it has then changed
 // nothing.
-func (t *tx) retry(id int64) error {
+func (t *tx) retry(id, runAt int64) error {
 	dead, err := t.row("get_dead", id)
 	if err != nil {
 		return err
@@ -54,27 +54,37 @@ func (t *tx) retry(id int64) error {
 			return &core.ConflictError{Job: dead.job(), Other: holder.ID, Act: "retry"}
 		}
 	}
-	if _, err := t.exec("retry", id, t.now); err != nil {
+	if _, err := t.exec("retry", id, runAt); err != nil {
 		return err
 	}
 	_, err = t.exec("delete_dead", id)
 	return err
 }
 
-// Redrive retries the dead letters that match, oldest first.
-func (s *Store) Redrive(ctx context.Context, q core.DeadQuery, limit int, _ core.Pace) ([]core.Redriven, error) {
+// Redrive retries the dead letters that match, lowest id first.
+func (s *Store) Redrive(ctx context.Context, q core.DeadQuery, limit int, pace core.Pace) ([]core.Redriven, error) {
 	var redriven []core.Redriven
 	err := s.writer.run(ctx, func(t *tx) error {
 		list, err := t.deadIDs(q, limit)
 		if err != nil {
 			return err
 		}
-		for _, id := range list {
-			err := t.retry(id)
-			if err != nil && !errors.Is(err, core.ErrConflict) {
+		from := t.now
+		if !pace.From.IsZero() {
+			from = max(from, micros(pace.From))
+		}
+		for i, id := range list {
+			one := core.Redriven{ID: id}
+			runAt := from + int64(i)*pace.Every.Microseconds()
+			switch err := t.retry(id, runAt); {
+			case errors.Is(err, core.ErrConflict):
+				one.Err = err
+			case err != nil:
 				return err
+			default:
+				one.RunAt = instant(runAt)
 			}
-			redriven = append(redriven, core.Redriven{ID: id, Err: err})
+			redriven = append(redriven, one)
 		}
 		return nil
 	})
@@ -105,25 +115,56 @@ func (s *Store) Discard(ctx context.Context, q core.DeadQuery, limit int) (int, 
 func (s *Store) CountDead(ctx context.Context, q core.DeadQuery) (int, error) {
 	var n int64
 	err := s.readers.read(ctx, func(c *conn) (err error) {
-		n, _, err = c.number(ctx, "count_dead", deadArgs(q)...)
+		n, _, err = c.number(ctx, deadName("count_dead", q), deadArgs(q, core.CountCap)...)
 		return err
 	})
 	return int(n), wrap("count dead", err)
 }
 
+// DeadGroups counts dead letters that failed alike.
+func (s *Store) DeadGroups(ctx context.Context, q core.DeadQuery, limit int) (groups []core.DeadGroup, err error) {
+	err = s.readers.read(ctx, func(c *conn) error {
+		return c.query(ctx, deadName("dead_groups", q), func(r row) error {
+			g := core.DeadGroup{Type: r.text(0), Group: r.text(1), Count: int(r.int(2)), First: r.time(3), Last: r.time(4)}
+			if errs := decode[[]core.AttemptError](r.raw(5)); len(errs) > 0 {
+				g.Error = errs[len(errs)-1].Error
+			}
+			groups = append(groups, g)
+			return nil
+		}, append(deadArgs(q, core.CountCap), max(limit, 0))...)
+	})
+	return groups, wrap("dead groups", err)
+}
+
 func (t *tx) deadIDs(q core.DeadQuery, limit int) ([]int64, error) {
 	var list []int64
-	err := t.query("list_dead", func(r row) error {
+	err := t.query(deadName("list_dead", q), func(r row) error {
 		list = append(list, r.int(0))
 		return nil
-	}, append(deadArgs(q), max(limit, 0))...)
+	}, deadArgs(q, max(limit, 0))...)
 	return list, err
 }
 
-func deadArgs(q core.DeadQuery) []any {
+// deadName names the form of a statement that goes the way to the dead letters of q on which it meets the fewest in vain.
+func deadName(name string, q core.DeadQuery) string {
+	w := byID
+	switch {
+	case len(q.IDs) > 0:
+		w = byIDs
+	case q.Group != "":
+		w = byGroup
+	case q.Tenant != nil && *q.Tenant != "":
+		w = byTenant
+	case q.Type != "":
+		w = byType
+	}
+	return name + "_" + string(w)
+}
+
+func deadArgs(q core.DeadQuery, most int) []any {
 	var only any
-	if q.IDs != nil {
+	if len(q.IDs) > 0 {
 		only = ids(q.IDs)
 	}
-	return []any{q.Type, tenantOrNull(q.Tenant), only, timeOr(q.Before, math.MaxInt64)}
+	return []any{q.Type, tenantOrNull(q.Tenant), only, timeOr(q.Before, math.MaxInt64), q.Group, q.After, most}
 }

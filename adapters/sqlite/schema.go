@@ -53,13 +53,28 @@ func migrate(ctx context.Context, c *conn) error {
 		if err != nil {
 			return err
 		}
-		script := fmt.Sprintf("BEGIN IMMEDIATE;\n%s\nPRAGMA user_version = %d;\nPRAGMA application_id = %d;\nCOMMIT;", text, i+1, applicationID)
-		if err := c.script(ctx, script); err != nil {
+		if err := migrateOnce(ctx, c, i+1, string(text)); err != nil {
 			_ = c.script(context.WithoutCancel(ctx), "ROLLBACK")
 			return fmt.Errorf("migration %d: %w", i+1, err)
 		}
 	}
 	return nil
+}
+
+// fills are the parts of migrations that SQL cannot say, by their numbers.
+var fills = map[int64]func(context.Context, *conn) error{4: fillGroups}
+
+// migrateOnce runs one migration. After an error its transaction is still open.
+func migrateOnce(ctx context.Context, c *conn, version int64, text string) error {
+	if err := c.script(ctx, "BEGIN IMMEDIATE;\n"+text); err != nil {
+		return err
+	}
+	if fill := fills[version]; fill != nil {
+		if err := fill(ctx, c); err != nil {
+			return err
+		}
+	}
+	return c.script(ctx, fmt.Sprintf("PRAGMA user_version = %d;\nPRAGMA application_id = %d;\nCOMMIT;", version, applicationID))
 }
 
 // versionOf reads the schema's version and refuses files that are not ours, or newer than this program.

@@ -18,6 +18,8 @@ type Store struct {
 
 	leases holders // what each holder held at its last tick
 
+	listWindow int64 // a test's own, in place of the constant. Zero in production
+
 	closing sync.Once
 	closed  error
 }

@@ -1,0 +1,106 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// listWindow is how many rows one call of List looks at, whatever the filter.
+const listWindow = 10_000
+
+// Statuses as bits (1 << status).
+const (
+	bitsInFlight = 1<<core.Queued | 1<<core.Running
+	bitsDead     = 1 << core.Failed
+)
+
+// List returns the jobs that match, newest id first; see core.JobStore.
+func (s *Store) List(ctx context.Context, q core.ListQuery) (page core.Page, err error) {
+	if q.Before <= 0 {
+		q.Before = math.MaxInt64
+	}
+	if q.Limit <= 0 {
+		q.Limit = 1000
+	}
+	bits := listBits(q)
+	if bits == 0 {
+		return page, nil
+	}
+	l := listing{q: q, window: cmp.Or(s.listWindow, listWindow), bits: bits}
+	err = s.readers.read(ctx, func(c *conn) error {
+		return c.snapshot(ctx, func() error {
+			page, err = l.page(ctx, c)
+			return err
+		})
+	})
+	return page, wrap("list", err)
+}
+
+// listBits are the statuses asked for.
+func listBits(q core.ListQuery) (bits int64) {
+	for _, status := range q.Statuses {
+		bits |= 1 << status
+	}
+	if len(q.Statuses) == 0 {
+		bits = -1
+	}
+	if q.Group != "" || !q.FailedBefore.IsZero() {
+		bits &= bitsDead
+	}
+	return bits
+}
+
+// listing is one call of List, in one snapshot.
+type listing struct {
+	q      core.ListQuery
+	window int64
+	bits   int64
+}
+
+func (l *listing) page(ctx context.Context, c *conn) (core.Page, error) {
+	if l.bits&bitsInFlight != 0 && l.bits&^bitsInFlight == 0 {
+		many, _, err := c.number(ctx, "many_in_flight", l.window)
+		if err != nil {
+			return core.Page{}, err
+		}
+		if many == 0 {
+			return l.read(ctx, c, "list_in_flight")
+		}
+	}
+	w := l.way()
+	page, err := l.read(ctx, c, "list_"+string(w))
+	if err == nil && page.Next == 0 {
+		page.Next, _, err = c.number(ctx, "list_last_"+string(w), l.args()...)
+	}
+	return page, err
+}
+
+func (l *listing) read(ctx context.Context, c *conn, name string) (core.Page, error) {
+	var jobs []core.Job
+	err := c.query(ctx, name, func(r row) error {
+		jobs = append(jobs, r.job())
+		return nil
+	}, l.args()...)
+	return core.PageOf(jobs, l.q.Limit), err
+}
+
+func (l *listing) args() []any {
+	return []any{l.bits, l.q.Type, tenantOrNull(l.q.Tenant), int64(l.q.Priority), l.q.Tag, timeOr(l.q.RunAfter, math.MinInt64),
+		timeOr(l.q.RunBefore, math.MaxInt64), l.q.Before, l.q.Limit, l.window, l.q.Group, timeOrNull(l.q.FailedBefore)}
+}
+
+// way is the way that meets the fewest rows in vain.
+func (l *listing) way() way {
+	switch {
+	case l.bits == bitsDead && l.q.Group != "":
+		return byGroup
+	case l.q.Tenant != nil && *l.q.Tenant != "":
+		return byTenant
+	case l.bits == bitsDead && l.q.Type != "":
+		return byType
+	}
+	return byID
+}
