@@ -1,68 +1,148 @@
 package api
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
+	"github.com/belfry-dev/belfry/core"
 )
 
-// MinToken is the least length of a bearer token, in bytes: shorter ones can be guessed.
+// MinToken is the least length of a token of Options.Tokens, in bytes: shorter ones can be guessed.
 const MinToken = 20
 
-// tokens are the hashes of the bearer tokens that may call. None means that anyone may.
-type tokens [][sha256.Size]byte
+// gate decides who may call. It knows the tokens of Options.Tokens, whose holders may do everything, and through
+// found those of the store.
+type gate struct {
+	static   []staticToken
+	found    *foundTokens // nil where there is no store of tokens
+	rates    *rates
+	closed   bool // no call goes without a token
+	loopback bool // without a token only under a loopback name
+}
 
-// newTokens hashes the tokens. One that is empty or short is refused: it would look like access control.
-func newTokens(texts []string) (tokens, error) {
-	var t tokens
-	for i, text := range texts {
+// staticToken is one of Options.Tokens. Its text is not kept.
+type staticToken struct {
+	hash [sha256.Size]byte
+	id   string
+}
+
+// newGate hashes the tokens. One that is empty or short is refused: it would look like access control.
+func newGate(o *Options) (*gate, error) {
+	g := &gate{rates: newRates(o.Limits.Rate), closed: o.Closed, loopback: o.Loopback}
+	if o.Access != nil {
+		g.found = newFoundTokens(o.Access, o.Now)
+	}
+	for i, text := range o.Tokens {
 		if len(text) < MinToken || strings.ContainsAny(text, " \t\r\n") {
 			return nil, fmt.Errorf("token %d: want at least %d characters without spaces", i+1, MinToken)
 		}
-		t = append(t, sha256.Sum256([]byte(text)))
+		name := sha256.Sum256([]byte("belfry token name\x00" + text))
+		g.static = append(g.static, staticToken{sha256.Sum256([]byte(text)), "setting-" + hex.EncodeToString(name[:6])})
 	}
-	return t, nil
+	return g, nil
 }
 
-// admit reports whether a request carries a token, in constant time whatever it carries.
-func (t tokens) admit(r *http.Request) error {
-	if len(t) == 0 {
-		return nil
+// admit says who makes a request: the holder of the token it carries, or whoever may call while there are no
+// tokens. It is a problem of 401 where neither is so.
+func (g *gate) admit(r *http.Request) (caller, error) {
+	c, err := g.holder(r)
+	if err == nil || !errors.Is(err, errNoToken) {
+		return c, err
 	}
+	open, err := g.open(r.Context())
+	switch {
+	case err != nil:
+		return caller{}, err
+	case !open:
+		return caller{}, newProblem(http.StatusUnauthorized, "this call needs a bearer token: Authorization: Bearer …").with("WWW-Authenticate", `Bearer realm="belfry"`)
+	case g.loopback && !loopbackName(r.Host):
+		return caller{}, newProblem(http.StatusForbidden, "without tokens this server answers under localhost and loopback addresses only")
+	}
+	return whoever, nil
+}
+
+// errNoToken says that a request carries no token that is good.
+var errNoToken = errors.New("no token")
+
+// holder is who the request's token was made for, or errNoToken. How long it takes does not depend on how much of a
+// token is right.
+func (g *gate) holder(r *http.Request) (caller, error) {
 	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	given, found := sha256.Sum256([]byte(text)), 0
-	for i := range t {
-		found |= subtle.ConstantTimeCompare(given[:], t[i][:])
+	if !strings.EqualFold(scheme, "Bearer") || len(r.Header["Authorization"]) != 1 {
+		return caller{}, errNoToken
 	}
-	if found == 1 && strings.EqualFold(scheme, "Bearer") && len(r.Header["Authorization"]) == 1 {
-		return nil
+	given, found := sha256.Sum256([]byte(text)), caller{}
+	for _, t := range g.static {
+		if subtle.ConstantTimeCompare(given[:], t.hash[:]) == 1 {
+			found = caller{id: t.id, role: core.RoleAdmin}
+		}
 	}
-	return newProblem(http.StatusUnauthorized, "this call needs a bearer token: Authorization: Bearer …").with("WWW-Authenticate", `Bearer realm="belfry"`)
+	if found.role != "" {
+		return found, nil
+	}
+	id, hash, ok := core.ParseToken(text)
+	if !ok || g.found == nil {
+		return caller{}, errNoToken
+	}
+	t, err := g.found.find(r.Context(), id)
+	switch {
+	case errors.Is(err, core.ErrNotFound):
+		return caller{}, errNoToken
+	case err != nil:
+		return caller{}, err
+	case !t.Matches(hash) || t.Expired(g.found.now()) || !t.Role.Valid():
+		return caller{}, errNoToken
+	}
+	return caller{id: t.ID, role: t.Role, tenant: t.Tenant}, nil
 }
 
-// guarded says which operations ask for a token: all but those that tell nothing of jobs.
-func guarded(op *huma.Operation) bool {
-	return strings.HasPrefix(op.Path, "/v1/") && !byLeaseToken(op) || op.Path == "/metrics"
+// open reports whether calls may go without a token: there are none, and it was not said that one is needed.
+func (g *gate) open(ctx context.Context) (bool, error) {
+	if g.closed || len(g.static) > 0 {
+		return false, nil
+	}
+	if g.found == nil {
+		return true, nil
+	}
+	some, err := g.found.some(ctx)
+	return !some, err
 }
 
-// ask notes in the document that an operation asks for a token.
-func ask(op *huma.Operation, schemas huma.Registry) {
-	op.Security = []map[string][]string{{"token": {}}}
-	operation{op, schemas}.refuses(http.StatusUnauthorized)
+// loopbackName reports whether a Host header names this machine and nothing that a stranger's name server could
+// have pointed here.
+func loopbackName(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+	if ip := net.ParseIP(host); ip != nil {
+		return ip.IsLoopback()
+	}
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
 // errOpen says how to serve beyond this machine.
-var errOpen = errors.New("anyone who reaches this address could submit and see jobs: set BELFRY_TOKENS, listen on a loopback address, or say BELFRY_INSECURE=true")
+var errOpen = errors.New("anyone who reaches this address could submit and see jobs: make a token (belfry tokens create --database-url …), set BELFRY_TOKENS, listen on a loopback address, or say BELFRY_INSECURE=true")
 
-// CheckOpen refuses to serve an address that others reach without tokens, unless insecure is said.
-func CheckOpen(loopback bool, texts []string, insecure bool) error {
+// CheckOpen refuses to serve an address that others reach while there is no token, neither among texts nor in the
+// store, unless insecure is said.
+func CheckOpen(ctx context.Context, loopback bool, texts []string, insecure bool, store core.AccessStore) error {
 	if loopback || len(texts) > 0 || insecure {
 		return nil
 	}
-	return errOpen
+	tokens, err := store.ListTokens(ctx, "", 1)
+	if err != nil {
+		return err
+	}
+	if len(tokens) == 0 {
+		return errOpen
+	}
+	return nil
 }

@@ -80,7 +80,7 @@ func TestH08EmptyTokensAreNone(t *testing.T) {
 		insecure bool
 		ok       bool
 	}{{true, nil, false, true}, {false, nil, false, false}, {false, []string{token}, false, true}, {false, nil, true, true}} {
-		if err := api.CheckOpen(c.loopback, c.tokens, c.insecure); (err == nil) != c.ok {
+		if err := api.CheckOpen(t.Context(), c.loopback, c.tokens, c.insecure, newBench(t).store); (err == nil) != c.ok {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

@@ -38,12 +38,23 @@ type Options struct {
 	// Attempts and Leases serve targets that report on their attempts. Zero means that there are no calls for it.
 	Attempts Attempts
 	Leases   LeaseTokens
-	// Tokens are the bearer tokens of which each call under /v1 and /metrics must carry one; see MinToken. Zero
-	// means anyone may call: hosts then serve loopback only, see CheckOpen.
-	Tokens  []string
-	Version string // shown in the OpenAPI document. Zero means "dev"
-	Limits  Limits
-	Logger  *slog.Logger // Zero means nothing is logged
+	// Once writes jobs under an idempotency key: a core.Submitter. Zero means that Idempotency-Key is refused.
+	Once OnceSubmitter
+	// KeepKeys is how long the answer to a call with an Idempotency-Key is kept. Zero means 24 h.
+	KeepKeys time.Duration
+	// Access keeps bearer tokens. Zero means that there are no calls for them, and no others than Tokens.
+	Access core.AccessStore
+	// Tokens are bearer tokens that may do everything; see MinToken. Where there are none, and none in Access, anyone
+	// may call: hosts then serve loopback only, see CheckOpen.
+	Tokens []string
+	// Closed lets no call go without a token, even while there are none. Zero means that anyone may call then.
+	Closed bool
+	// Loopback says that a loopback address is served: calls without a token are then answered under loopback names
+	// only, for the pages of a stranger can have a name of their own point here. Zero means under any name.
+	Loopback bool
+	Version  string // shown in the OpenAPI document. Zero means "dev"
+	Limits   Limits
+	Logger   *slog.Logger // Zero means nothing is logged
 }
 
 // Limits bound what one request may take.
@@ -56,6 +67,7 @@ type Limits struct {
 	Time      time.Duration // for an answer, ?wait= not counted. Zero means 30 s
 	Wait      time.Duration // longest ?wait=. Zero means 60 s
 	Waits     int           // requests that wait at once. Zero means 10,000
+	Rate      int           // requests a second of one token, or of one address without one. Zero means no bound
 }
 
 // DeadLimit is the most dead letters one redrive or discard takes.
@@ -66,7 +78,7 @@ type API struct {
 	Options
 	wait   *waiter
 	recent *recentStats
-	tokens tokens
+	gate   *gate
 	serve  http.Handler
 }
 
@@ -87,13 +99,15 @@ func New(o Options) (*API, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
+	zero(&o.KeepKeys, 24*time.Hour)
 	o.Limits.fill()
 	a := &API{Options: o, wait: newWaiter(o.Jobs, o.Limits.Waits), recent: &recentStats{store: o.Stats}}
 	var err error
-	if a.tokens, err = newTokens(o.Tokens); err != nil {
+	if a.gate, err = newGate(&o); err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
 	a.Options.Tokens = nil // the hashes are enough
+	a.Options.Jobs = ownJobs{o.Jobs}
 	routes, err := a.router()
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -10,10 +11,11 @@ import (
 // submitBatch answers POST /v1/jobs/batch: item i of the answer is for job i, a job or what is wrong with it.
 // The jobs that are right are written in one transaction.
 func (a *API) submitBatch(w http.ResponseWriter, r *http.Request) error {
-	if p := refuseIdempotencyKey(r); p != nil {
-		return p
-	}
 	body, err := a.readBody(w, r, a.Limits.BatchBody)
+	if err != nil {
+		return err
+	}
+	key, err := a.idempotencyKey(r, body)
 	if err != nil {
 		return err
 	}
@@ -26,28 +28,39 @@ func (a *API) submitBatch(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	jobs = a.judgeTargets(r.Context(), jobs, faults)
+	render := func(answers []core.Submitted) core.Answer {
+		return core.Answer{Status: http.StatusOK, Body: batchAnswer(jobs, answers, faults)}
+	}
+	if key != nil {
+		var nothing error
+		if len(jobs) == 0 {
+			nothing = errNothingWritten
+		}
+		if err := a.submitOnce(w, r, *key, jobs, nothing, render); !errors.Is(err, errNothingWritten) {
+			return err
+		}
+	}
 	var answers []core.Submitted
 	if len(jobs) > 0 {
 		if answers, err = a.Submitter.SubmitBatch(r.Context(), jobs); err != nil {
 			return err
 		}
 	}
-	for i := range answers {
-		if answers[i].Existing == nil {
-			a.Poke(answers[i].ID)
-		}
-	}
-	writeJSON(w, http.StatusOK, batchAnswer(jobs, answers, faults))
+	a.pokeNew(answers)
+	writeAnswer(w, render(answers))
 	return nil
 }
 
 // decodeBatch reads the jobs. faults has one entry per item: nil for those that are in jobs.
 func (a *API) decodeBatch(r *http.Request, raw []byte) (jobs []core.NewJob, faults []*Problem, err error) {
 	var d decoder
-	trace := traceOf(r)
+	trace, caller := traceOf(r), callerOf(r.Context())
 	d.object(raw, []string{"jobs"}, func(name string, value []byte) {
 		d.array(name, value, a.Limits.Batch, func(field string, value []byte) {
 			j, p := a.decodeJob(field+".", value)
+			if p == nil {
+				p = caller.adopt(field+".", &j)
+			}
 			if faults = append(faults, p); p == nil {
 				j.Trace = trace
 				jobs = append(jobs, j)

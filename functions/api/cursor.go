@@ -43,7 +43,7 @@ func (p *params) cursor(filter string) int64 {
 // filter is the query without what may change from page to page.
 func (p *params) filter(call string) string {
 	var b strings.Builder
-	b.WriteString(call)
+	b.WriteString(call + "\x02" + p.tenantOnly)
 	for _, name := range sortedNames(p.values) {
 		if name == "cursor" || name == "limit" {
 			continue

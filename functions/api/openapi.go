@@ -22,14 +22,13 @@ func (a *API) document() huma.Config {
 		return strings.TrimSuffix(huma.DefaultSchemaNamer(t, hint), "Doc")
 	}
 	components := &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/", namer)}
-	if len(a.tokens) > 0 {
-		components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}
-	}
+	components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer",
+		Description: "A token of `belfry tokens create` or of POST /v1/tokens. Its role is admin, submit or read, and it may be for one tenant: what belongs to another is then not there."}}
 	return huma.Config{OpenAPI: &huma.OpenAPI{
 		OpenAPI:    "3.1.0",
 		Info:       &huma.Info{Title: "Belfry", Version: a.Version, Description: intro, License: &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"}},
 		Servers:    []*huma.Server{{URL: "/"}},
-		Tags:       []*huma.Tag{{Name: "Jobs"}, {Name: "Types"}, {Name: "Dead letters"}, {Name: "Operation"}},
+		Tags:       []*huma.Tag{{Name: "Jobs"}, {Name: "Types"}, {Name: "Dead letters"}, {Name: "Tokens"}, {Name: "Operation"}},
 		Components: components,
 	}}
 }

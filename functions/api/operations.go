@@ -18,10 +18,10 @@ func (a *API) jobRoutes(doc huma.API) []route {
 		takes(schemaOf[newJobDoc](schemas), true).answers(http.StatusCreated, "The new job.", job).answers(http.StatusOK, "The live job that holds the dedupe key.", job)
 	created.Responses["201"].Headers = map[string]*huma.Param{"Location": {Description: "Path of the job.", Schema: &huma.Schema{Type: huma.TypeString}}}
 	return []route{
-		{created.refusesBody(), a.submit, a.Limits.BodyTime},
-		{describe(doc, tag, "submit-batch", http.MethodPost, "/v1/jobs/batch", "Submit up to 10,000 jobs",
+		{keyed(created).refusesBody(), a.submit, a.Limits.BodyTime},
+		{keyed(describe(doc, tag, "submit-batch", http.MethodPost, "/v1/jobs/batch", "Submit up to 10,000 jobs",
 			"Item i of the answer is for job i: the job, or what is wrong with it. Those that are right are written in one transaction.").
-			takes(schemaOf[batchDoc](schemas), true).answers(http.StatusOK, "One item per job, in order.", items).refusesBody(), a.submitBatch, a.Limits.BodyTime},
+			takes(schemaOf[batchDoc](schemas), true).answers(http.StatusOK, "One item per job, in order.", items)).refusesBody(), a.submitBatch, a.Limits.BodyTime},
 		{describe(doc, tag, "list-jobs", http.MethodGet, "/v1/jobs", "List jobs", "Newest first. A page ends early when its jobs come to 4 MiB.").
 			with(jobFilters()...).answers(http.StatusOK, "A page.", page).refuses(http.StatusUnprocessableEntity), a.list, 0},
 		{describe(doc, tag, "get-job", http.MethodGet, "/v1/jobs/{id}", "Look at a job", "With wait it answers once the job has ended, or when the time is over, with the job as it then stands.").

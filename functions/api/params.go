@@ -13,15 +13,16 @@ import (
 
 // params reads a request's query and collects all that is wrong with it.
 type params struct {
-	values url.Values
-	now    time.Time
-	errs   core.FieldErrors
+	values     url.Values
+	now        time.Time
+	tenantOnly string // the only tenant the caller sees; "" means all
+	errs       core.FieldErrors
 }
 
 // newParams reads the query. Names that are not among known are faults, and so are values that stand twice
 // under a name that is not among many.
 func (a *API) newParams(r *http.Request, known []string, many ...string) *params {
-	p := &params{now: a.Now()}
+	p := &params{now: a.Now(), tenantOnly: callerOf(r.Context()).tenant}
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		p.errs.Add("query", "is not a well-formed query")

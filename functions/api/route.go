@@ -26,13 +26,11 @@ func (a *API) router() (http.Handler, error) {
 	doc := humago.New(mux, a.document())
 	var shown []*huma.Operation
 	literal := map[string]bool{}
-	for _, group := range [][]route{a.jobRoutes(doc), a.leaseRoutes(doc), a.typeRoutes(doc), a.deadRoutes(doc), a.statsRoutes(doc)} {
+	for _, group := range [][]route{a.jobRoutes(doc), a.leaseRoutes(doc), a.typeRoutes(doc), a.deadRoutes(doc), a.tokenRoutes(doc), a.statsRoutes(doc)} {
 		for _, route := range group {
 			shown = append(shown, route.op)
 			literal[route.op.Path] = !strings.Contains(route.op.Path, "{")
-			if len(a.tokens) > 0 && guarded(route.op) {
-				ask(route.op, doc.OpenAPI().Components.Schemas)
-			}
+			a.asks(route.op, doc.OpenAPI().Components.Schemas)
 			complete(route.op, doc.OpenAPI().Components.Schemas)
 			doc.OpenAPI().AddOperation(route.op)
 			doc.Adapter().Handle(route.op, a.run(route))
@@ -60,12 +58,9 @@ func (a *API) run(route route) func(huma.Context) {
 		watched.route = route.op.Path
 		limited, cancel := context.WithTimeout(r.Context(), a.Limits.Time+route.extra)
 		defer cancel()
-		err := error(nil)
-		if guarded(route.op) {
-			err = a.tokens.admit(r)
-		}
+		r, err := a.letIn(route.op, watched, r.WithContext(limited))
 		if err == nil {
-			err = route.handle(watched, r.WithContext(limited))
+			err = route.handle(watched, r)
 		}
 		if err != nil {
 			watched.fail(err)

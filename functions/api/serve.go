@@ -17,6 +17,7 @@ type answer struct {
 	bytes  int64
 	route  string // pattern of the operation: never the path itself
 	cause  error  // the error behind the answer
+	caller string // id of the token it came with, which is no secret
 }
 
 func (w *answer) WriteHeader(status int) {
@@ -52,7 +53,7 @@ func (a *API) around(next http.Handler) http.Handler {
 		w := &answer{ResponseWriter: rw, route: "none"}
 		defer a.log(w, r, start)
 		defer a.recover(w)
-		secure(w.Header())
+		secure(w.Header(), r)
 		if r.ContentLength != 0 {
 			// Holds also where nobody reads the body: the server itself does then, before it answers. It lifts the
 			// deadline once the body is read. A writer that knows no deadlines is a test's or has limits of its own.
@@ -67,11 +68,15 @@ func (a *API) around(next http.Handler) http.Handler {
 }
 
 // secure sets the headers every answer carries. The pages of /docs loosen the policy for themselves.
-func secure(h http.Header) {
+func secure(h http.Header, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
+	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" { // browsers heed it over TLS only
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
 }
 
 // recover turns a panic into a 500. Once bytes are out nothing is left but to break the connection, so that
@@ -112,6 +117,9 @@ func (a *API) log(w *answer, r *http.Request, start time.Time) {
 	attrs := []slog.Attr{
 		slog.String("method", methodOf(r)), slog.String("route", w.route), slog.Int("status", w.status),
 		slog.Duration("duration", time.Since(start)), slog.Int64("bytes", w.bytes),
+	}
+	if w.caller != "" {
+		attrs = append(attrs, slog.String("token", w.caller))
 	}
 	if p := (*Problem)(nil); w.status >= 500 && w.cause != nil && !errors.As(w.cause, &p) {
 		attrs = append(attrs, slog.String("error", redact(w.cause.Error())))

@@ -89,7 +89,7 @@ func (a *API) showStats(w http.ResponseWriter, r *http.Request) error {
 	if err := a.newParams(r, nil).problem(); err != nil {
 		return err
 	}
-	s, err := a.recent.get(r.Context())
+	s, err := a.statsFor(r.Context())
 	if err != nil {
 		return err
 	}
@@ -99,6 +99,15 @@ func (a *API) showStats(w http.ResponseWriter, r *http.Request) error {
 	}
 	writeJSON(w, http.StatusOK, body)
 	return nil
+}
+
+// statsFor is the numbers that the caller may know: a tenant's token is told of that tenant's live jobs and dead
+// letters, and nothing of what is counted for all together.
+func (a *API) statsFor(ctx context.Context) (core.Stats, error) {
+	if tenant := callerOf(ctx).tenant; tenant != "" {
+		return a.Stats.StatsOf(ctx, tenant)
+	}
+	return a.recent.get(ctx)
 }
 
 func statsOf(s core.Stats) Stats {

@@ -2,17 +2,17 @@ package api
 
 import (
 	"net/http"
-	"strconv"
 
 	"github.com/belfry-dev/belfry/core"
 )
 
 // submit answers POST /v1/jobs.
 func (a *API) submit(w http.ResponseWriter, r *http.Request) error {
-	if p := refuseIdempotencyKey(r); p != nil {
-		return p
-	}
 	body, err := a.readBody(w, r, a.Limits.Body)
+	if err != nil {
+		return err
+	}
+	key, err := a.idempotencyKey(r, body)
 	if err != nil {
 		return err
 	}
@@ -20,35 +20,43 @@ func (a *API) submit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	j, p := a.decodeJob("", raw)
-	if p != nil {
-		return p
+	j, err := a.jobIn(r, raw)
+	if key != nil {
+		jobs := []core.NewJob{j}
+		return a.submitOnce(w, r, *key, jobs, err, func(answers []core.Submitted) core.Answer { return submitAnswer(&jobs[0], answers[0]) })
 	}
-	if err := a.checkTarget(r.Context(), j.Target); err != nil {
+	if err != nil {
 		return err
 	}
-	j.Trace = traceOf(r)
 	answer, err := a.Submitter.Submit(r.Context(), j)
 	if err != nil {
 		return err
 	}
-	if answer.Existing != nil {
-		writeJSON(w, http.StatusOK, appendJob(nil, answer.Existing, true))
-		return nil
-	}
-	a.Poke(answer.ID)
-	job := jobOf(&j, answer)
-	w.Header().Set("Location", "/v1/jobs/"+strconv.FormatInt(job.ID, 10))
-	writeJSON(w, http.StatusCreated, appendJob(nil, &job, false))
+	a.pokeNew([]core.Submitted{answer})
+	writeAnswer(w, submitAnswer(&j, answer))
 	return nil
 }
 
-// refuseIdempotencyKey refuses a header that would promise more than this version keeps.
-func refuseIdempotencyKey(r *http.Request) *Problem {
-	if len(r.Header.Values("Idempotency-Key")) == 0 {
-		return nil
+// jobIn reads the job that a request submits.
+func (a *API) jobIn(r *http.Request, raw []byte) (core.NewJob, error) {
+	j, p := a.decodeJob("", raw)
+	if p == nil {
+		p = callerOf(r.Context()).adopt("", &j)
 	}
-	return fieldProblem(http.StatusUnprocessableEntity, "Idempotency-Key", "is not supported yet by this version; a dedupe_key in the job keeps it from running twice")
+	if p != nil {
+		return j, p
+	}
+	j.Trace = traceOf(r)
+	return j, a.checkTarget(r.Context(), j.Target)
+}
+
+// submitAnswer is the new job, or the one that holds its dedupe key.
+func submitAnswer(j *core.NewJob, answer core.Submitted) core.Answer {
+	if answer.Existing != nil {
+		return core.Answer{Status: http.StatusOK, Body: appendJob(nil, answer.Existing, true)}
+	}
+	job := jobOf(j, answer)
+	return core.Answer{Status: http.StatusCreated, Body: appendJob(nil, &job, false)}
 }
 
 // traceOf is the caller's trace context; one that is malformed counts as none, as its specification asks.

@@ -1,0 +1,60 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// letIn decides whether a request may go to its operation. The request that comes back says who makes it.
+func (a *API) letIn(op *huma.Operation, w *answer, r *http.Request) (*http.Request, error) {
+	n := needOf(op)
+	if n.scope == public {
+		return r, nil
+	}
+	c, err := a.callerFor(n, r)
+	w.caller = c.id
+	if p := (*Problem)(nil); err == nil || errors.As(err, &p) {
+		if p := a.gate.rates.take(c.name(r), a.Now()); p != nil { // who is refused is counted too, by address
+			return r, p
+		}
+	}
+	if err != nil {
+		return r, err
+	}
+	if p := refuseKey(op, r); p != nil {
+		return r, p
+	}
+	r = r.WithContext(c.with(r.Context()))
+	if n.scope == lease {
+		return r, a.leaseOfOwn(c, r)
+	}
+	return r, n.judge(c)
+}
+
+// callerFor is who makes a request to an operation. Where a lease token is the right to it nobody needs to be known;
+// a bearer token that comes along all the same says whose matter the caller may see.
+func (a *API) callerFor(n need, r *http.Request) (caller, error) {
+	if n.scope != lease {
+		return a.gate.admit(r)
+	}
+	c, err := a.gate.holder(r)
+	if errors.Is(err, errNoToken) {
+		return caller{}, nil
+	}
+	return c, err
+}
+
+// leaseOfOwn refuses a tenant's token the attempts of another tenant, whatever lease token comes with it.
+func (a *API) leaseOfOwn(c caller, r *http.Request) error {
+	if c.tenant == "" {
+		return nil
+	}
+	id, err := pathID(r)
+	if err != nil {
+		return err
+	}
+	_, err = a.Jobs.Get(r.Context(), id)
+	return err
+}

@@ -1,0 +1,133 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// OnceSubmitter accepts jobs under an idempotency key; see core.SubmitStore.
+type OnceSubmitter interface {
+	SubmitOnce(ctx context.Context, key core.IdempotencyKey, jobs []core.NewJob, render func([]core.Submitted) (core.Answer, error)) (core.Once, error)
+}
+
+// keyHeader makes a repeated submit get the first one's answer.
+const keyHeader = "Idempotency-Key"
+
+// takesKey are the operations that heed the header.
+var takesKey = map[string]bool{"submit-job": true, "submit-batch": true}
+
+// refuseKey refuses the header where it would promise what is not kept.
+func refuseKey(op *huma.Operation, r *http.Request) *Problem {
+	if takesKey[op.OperationID] || r.Method == http.MethodGet || len(r.Header.Values(keyHeader)) == 0 {
+		return nil
+	}
+	return fieldProblem(http.StatusUnprocessableEntity, keyHeader, "is not supported by this call; only those that submit jobs take one")
+}
+
+// idempotencyKey reads the header of a call that asks for what is in body; nil where there is none.
+func (a *API) idempotencyKey(r *http.Request, body []byte) (*core.IdempotencyKey, error) {
+	values := r.Header.Values(keyHeader)
+	switch {
+	case len(values) == 0:
+		return nil, nil
+	case a.Once == nil:
+		return nil, fieldProblem(http.StatusUnprocessableEntity, keyHeader, "is not supported yet by this version; a dedupe_key in the job keeps it from running twice")
+	case len(values) > 1:
+		return nil, fieldProblem(http.StatusUnprocessableEntity, keyHeader, "stands twice")
+	case !core.ValidIdempotencyKey(values[0]):
+		return nil, fieldProblem(http.StatusUnprocessableEntity, keyHeader, "must be 1 to 255 visible ASCII characters")
+	}
+	asked := sha256.New()
+	asked.Write([]byte(r.URL.Path + "\n"))
+	asked.Write(body)
+	key := &core.IdempotencyKey{Holder: callerOf(r.Context()).id, Key: values[0], Keep: a.KeepKeys}
+	asked.Sum(key.Hash[:0])
+	return key, nil
+}
+
+// errNothingWritten ends a call under a key that has nothing to write: its answer is not kept.
+var errNothingWritten = errors.New("nothing is written")
+
+// submitOnce writes jobs and the answer that render makes of them, or gives the answer of an earlier call again. With a
+// fault nothing is written, and it is the error unless there is such an answer: what was right when it was first
+// asked may be no more, as an expires_at that lay ahead.
+func (a *API) submitOnce(w http.ResponseWriter, r *http.Request, key core.IdempotencyKey, jobs []core.NewJob, fault error, render func([]core.Submitted) core.Answer) error {
+	if fault != nil {
+		jobs = nil
+	}
+	once, err := a.Once.SubmitOnce(r.Context(), key, jobs, func(answers []core.Submitted) (core.Answer, error) {
+		if fault != nil {
+			return core.Answer{}, fault
+		}
+		return render(answers), nil
+	})
+	switch {
+	case errors.Is(err, core.ErrKeyReused):
+		return fieldProblem(http.StatusUnprocessableEntity, keyHeader, "was used for another request; each request needs a key of its own")
+	case errors.Is(err, core.ErrKeyInFlight):
+		p := newProblem(http.StatusConflict, "a call with this Idempotency-Key is under way; try again").with("Retry-After", "1")
+		p.Reason = "the idempotency key is in flight"
+		return p
+	case err != nil:
+		return err
+	}
+	a.pokeNew(once.Jobs)
+	if once.Replayed {
+		w.Header().Set("Idempotency-Replayed", "true")
+	}
+	writeAnswer(w, once.Answer)
+	return nil
+}
+
+// pokeNew tells of the jobs that were just written.
+func (a *API) pokeNew(answers []core.Submitted) {
+	for i := range answers {
+		if answers[i].Existing == nil {
+			a.Poke(answers[i].ID)
+		}
+	}
+}
+
+// writeAnswer sends the answer to a submit. That of a new job says where it is.
+func writeAnswer(w http.ResponseWriter, answer core.Answer) {
+	if id, _, ok := strings.Cut(strings.TrimPrefix(string(answer.Body[:min(len(answer.Body), 40)]), `{"id":"`), `"`); ok && answer.Status == http.StatusCreated {
+		w.Header().Set("Location", "/v1/jobs/"+id)
+	}
+	writeJSON(w, answer.Status, answer.Body)
+}
+
+// keyed notes in the document that an operation takes the header.
+func keyed(o operation) operation {
+	least, most := 1, core.MaxIdempotencyKeyBytes
+	o.Parameters = append(o.Parameters, &huma.Param{
+		Name: keyHeader, In: "header", Example: "order-1042-mail",
+		Description: "Of your choice, for this request. Sent again with the same key and body, by the same token, it is answered as the first time and submits nothing more. Kept for 24 hours, or as the server is set.",
+		Schema:      &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most, Pattern: "^[!-~]+$"},
+	})
+	for status, response := range o.Responses {
+		if status < "3" {
+			if response.Headers == nil {
+				response.Headers = map[string]*huma.Param{}
+			}
+			response.Headers["Idempotency-Replayed"] = header("true: this is the answer of an earlier call with the same Idempotency-Key.", huma.TypeString)
+		}
+	}
+	conflict := o.problemOf(http.StatusConflict)
+	conflict.Description = "A call with the same Idempotency-Key is under way."
+	conflict.Headers = map[string]*huma.Param{"Retry-After": header("Seconds after which trying again makes sense.", huma.TypeInteger)}
+	return o
+}
+
+// problemOf is the answer of a problem, for saying more of it.
+func (o operation) problemOf(status int) *huma.Response {
+	o.problem(status)
+	return o.Responses[strconv.Itoa(status)]
+}

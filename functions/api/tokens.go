@@ -1,0 +1,119 @@
+package api
+
+import (
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// createToken answers POST /v1/tokens. The token's text is in this answer and nowhere else.
+func (a *API) createToken(w http.ResponseWriter, r *http.Request) error {
+	if err := a.newParams(r, nil).problem(); err != nil {
+		return err
+	}
+	body, err := a.readBody(w, r, a.Limits.Body)
+	if err != nil {
+		return err
+	}
+	raw, err := parse(body)
+	if err != nil {
+		return err
+	}
+	var t core.Token
+	var d decoder
+	now := a.Now()
+	d.object(raw, []string{"name", "role", "tenant", "expires_at"}, func(name string, value []byte) {
+		switch name {
+		case "name":
+			t.Name, _ = d.text(name, value)
+		case "role":
+			text, _ := d.text(name, value)
+			t.Role = core.Role(text)
+		case "tenant":
+			t.Tenant = d.some(name, value)
+		case "expires_at":
+			t.ExpiresAt = d.instant(name, value, now)
+		}
+	})
+	d.blame(core.CheckToken(&t, now))
+	if p := d.problem(); p != nil {
+		return p
+	}
+	text, id, hash, err := core.NewToken(rand.Reader)
+	if err != nil {
+		return err
+	}
+	t.ID, t.Hash = id, hash
+	kept, err := a.Access.CreateToken(r.Context(), t)
+	if err != nil {
+		return err
+	}
+	a.gate.found.forget(id)
+	answer := appendToken(nil, &kept)
+	answer = append(appendField(answer[:len(answer)-1], "token", text), '}')
+	writeJSON(w, http.StatusCreated, answer)
+	return nil
+}
+
+// listTokens answers GET /v1/tokens: by id, without what they are proved by.
+func (a *API) listTokens(w http.ResponseWriter, r *http.Request) error {
+	p := a.newParams(r, []string{"limit", "cursor"})
+	filter := p.filter("tokens")
+	limit, after := p.whole("limit", 1, maxPage, defaultPage), p.nameCursor(filter)
+	if err := p.problem(); err != nil {
+		return err
+	}
+	tokens, err := a.Access.ListTokens(r.Context(), after, limit+1)
+	if err != nil {
+		return err
+	}
+	next := ""
+	if len(tokens) > limit {
+		tokens = tokens[:limit]
+		next = encodeNameCursor(filter, tokens[limit-1].ID)
+	}
+	b := []byte(`{"items":[`)
+	for i := range tokens {
+		b = appendToken(comma(b, i), &tokens[i])
+	}
+	b = append(b, `],"next_cursor":`...)
+	writeJSON(w, http.StatusOK, append(strconv.AppendQuote(b, next), '}'))
+	return nil
+}
+
+// revokeToken answers DELETE /v1/tokens/{id}.
+func (a *API) revokeToken(w http.ResponseWriter, r *http.Request) error {
+	if err := a.newParams(r, nil).problem(); err != nil {
+		return err
+	}
+	id := r.PathValue("id")
+	if !core.ValidTokenID(id) {
+		return fieldProblem(http.StatusUnprocessableEntity, "id", "must be a token's id: "+strconv.Itoa(core.TokenIDLength)+" letters and digits")
+	}
+	err := a.Access.RevokeToken(r.Context(), id)
+	if errors.Is(err, core.ErrNotFound) {
+		return newProblem(http.StatusNotFound, "there is no token with this id")
+	}
+	if err != nil {
+		return err
+	}
+	a.gate.found.forget(id)
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// appendToken appends the document of a token: what is kept of it, but for its hash.
+func appendToken(b []byte, t *core.Token) []byte {
+	b = appendString(append(b, `{"id":`...), t.ID)
+	b = appendField(b, "name", t.Name)
+	b = appendField(b, "role", string(t.Role))
+	if t.Tenant != "" {
+		b = appendField(b, "tenant", t.Tenant)
+	}
+	b = appendTime(b, "created_at", t.CreatedAt)
+	return append(appendTime(b, "expires_at", t.ExpiresAt.Truncate(time.Microsecond)), '}')
+}

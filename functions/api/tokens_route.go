@@ -1,0 +1,68 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// newTokenDoc is a token as it is asked for.
+type newTokenDoc struct {
+	Name      lineText `json:"name" minLength:"1" maxLength:"200" doc:"What it is for." example:"shop"`
+	Role      string   `json:"role" enum:"admin,submit,read" doc:"read looks; submit also submits, cancels, retries and reschedules jobs; admin does everything."`
+	Tenant    lineText `json:"tenant,omitempty" minLength:"1" maxLength:"255" doc:"The only tenant it sees and touches. Left out, all." example:"acme"`
+	ExpiresAt string   `json:"expires_at,omitempty" format:"date-time" doc:"Good up to this time. Left out, until it is revoked."`
+}
+
+// tokenDoc is a token as it is kept.
+type tokenDoc struct {
+	ID        string   `json:"id" pattern:"^[0-9A-Za-z]{16}$" doc:"Names the token, also in logs. It is a part of the token and no secret." example:"4fTzKq0ZpLw8sXyR"`
+	Name      lineText `json:"name"`
+	Role      string   `json:"role" enum:"admin,submit,read"`
+	Tenant    lineText `json:"tenant,omitempty"`
+	CreatedAt string   `json:"created_at" format:"date-time"`
+	ExpiresAt string   `json:"expires_at,omitempty" format:"date-time"`
+}
+
+// madeTokenDoc is a new token.
+type madeTokenDoc struct {
+	ID        string   `json:"id" pattern:"^[0-9A-Za-z]{16}$" example:"4fTzKq0ZpLw8sXyR"`
+	Name      lineText `json:"name"`
+	Role      string   `json:"role" enum:"admin,submit,read"`
+	Tenant    lineText `json:"tenant,omitempty"`
+	CreatedAt string   `json:"created_at" format:"date-time"`
+	ExpiresAt string   `json:"expires_at,omitempty" format:"date-time"`
+	Token     string   `json:"token" doc:"Send it as Authorization: Bearer …. It is shown this once; what is kept is a hash."`
+}
+
+// tokenPageDoc is one page of tokens.
+type tokenPageDoc struct {
+	Items      []tokenDoc `json:"items" nullable:"false"`
+	NextCursor string     `json:"next_cursor" doc:"Pass it as cursor for the next page; empty on the last one."`
+}
+
+// tokenRoutes are the calls about bearer tokens.
+func (a *API) tokenRoutes(doc huma.API) []route {
+	if a.Access == nil {
+		return nil
+	}
+	const tag, path = "Tokens", "/v1/tokens"
+	schemas := doc.OpenAPI().Components.Schemas
+	id := &huma.Param{Name: "id", In: "path", Required: true, Description: "The token's id.", Example: "4fTzKq0ZpLw8sXyR",
+		Schema: &huma.Schema{Type: huma.TypeString, Pattern: "^[0-9A-Za-z]{16}$"}}
+	gone := describe(doc, tag, "revoke-token", http.MethodDelete, path+"/{id}", "Revoke a token", "It opens nothing within a few seconds, in every process.").with(id)
+	gone.Responses["204"] = &huma.Response{Description: "Revoked."}
+	return []route{
+		{describe(doc, tag, "create-token", http.MethodPost, path, "Make a token", "From the first token on no call goes without one.").
+			takes(schemaOf[newTokenDoc](schemas), true).answers(http.StatusCreated, "The new token, and its text.", schemaOf[madeTokenDoc](schemas)).refusesBody(), a.createToken, a.Limits.BodyTime},
+		{describe(doc, tag, "list-tokens", http.MethodGet, path, "List tokens", "By id.").
+			with(query("limit", "Tokens on a page.", wholeSchema(1, maxPage, defaultPage)), query("cursor", "The next_cursor of the page before.", textSchema(100))).
+			answers(http.StatusOK, "A page.", schemaOf[tokenPageDoc](schemas)).refuses(http.StatusUnprocessableEntity), a.listTokens, 0},
+		{gone.refuses(http.StatusNotFound, http.StatusUnprocessableEntity), a.revokeToken, 0},
+	}
+}
+
+// Compile-time check: what the documents say of ids.
+var _ = [1]struct{}{}[core.TokenIDLength-16]
