@@ -19,6 +19,7 @@ func ack(s *stage) {
 func expiry(s *stage) {
 	s.send(s.topic, message(1))
 	first := s.receive(s.sub, 1)
+	s.lapse()
 	again := s.receive(s.sub, 1)
 	if ids := s.ids(append(first, again...)); ids[1] != 2 {
 		s.Errorf("deliveries by id: %v, want id 1 twice", ids)
@@ -34,6 +35,7 @@ func ackSome(s *stage) {
 			s.must(d.Ack(s.ctx))
 		}
 	}
+	s.lapse()
 	again := s.receive(s.sub, 1)
 	if ids := s.ids(again); ids[4] != 1 {
 		s.Errorf("came again by id: %v, want 4 only", ids)
@@ -43,7 +45,7 @@ func ackSome(s *stage) {
 }
 
 func ackConcurrently(s *stage) {
-	const n = 200
+	n := min(s.Batch, 200)
 	s.send(s.topic, messages(n)...)
 	var acks sync.WaitGroup
 	for _, d := range s.receive(s.sub, n) {

@@ -17,13 +17,23 @@ type Harness struct {
 	// Patience is how long a case waits for what must come. Zero means Visibility + 10 s.
 	Patience time.Duration
 
+	// Batch is how many messages the cases with many of them send. Zero means 1,000.
+	Batch int
+
 	// CannotExtend says the queue has no visibility timeout to extend; Extend then answers ErrCannotExtend.
 	CannotExtend bool
+	// NoVisibility says that what is received and not acknowledged comes again only when its subscription closes.
+	// Visibility is then how long a case waits to see that nothing comes.
+	NoVisibility bool
 	// CannotDelay says Release gives back at once, or at the visibility timeout, whatever it is asked for.
 	CannotDelay bool
 
 	// Publish puts a body into a topic as a stranger would. Nil means the adapter has no way to.
 	Publish func(t *testing.T, q core.Queue, p core.Priority, body []byte)
+	// DeadLetters returns the bodies that the dead letters of a priority hold. Nil means the queue has none.
+	DeadLetters func(t *testing.T, q core.Queue, p core.Priority) []string
+	// MaxDeliveries is how often a message is delivered before it goes there.
+	MaxDeliveries int
 	// Break makes the open subscriptions of a priority fail as when their connection breaks, and lets those
 	// opened afterwards work. Nil means the adapter has no way to.
 	Break func(t *testing.T, q core.Queue, p core.Priority)
@@ -48,6 +58,9 @@ func set(t *testing.T, h Harness) *stage {
 	t.Helper()
 	if h.Patience == 0 {
 		h.Patience = h.Visibility + 10*time.Second
+	}
+	if h.Batch == 0 {
+		h.Batch = 1000
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*h.Patience)
 	t.Cleanup(cancel)
@@ -128,6 +141,16 @@ func (s *stage) nothing(sub core.Subscription, while time.Duration) {
 	}
 	if ctx.Err() == nil {
 		s.Fatalf("Receive: %v", err)
+	}
+}
+
+// lapse makes what is in hand and not acknowledged come again: its visibility timeout passes, or its subscription is
+// closed and another one opened.
+func (s *stage) lapse() {
+	s.Helper()
+	if s.NoVisibility {
+		s.must(s.sub.Close(s.ctx))
+		s.sub = s.openSubscription(core.Default)
 	}
 }
 

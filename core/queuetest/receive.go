@@ -2,6 +2,7 @@ package queuetest
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/belfry-dev/belfry/core"
@@ -136,6 +137,19 @@ func receiveForeign(s *stage) {
 	}
 	if _, err := core.DecodeMessage(d.Body()); err == nil {
 		s.Error("it decodes as a message of ours")
+	}
+	s.must(d.Ack(s.ctx))
+}
+
+func receiveNotUTF8(s *stage) {
+	if s.Publish == nil {
+		s.Skip("the harness cannot publish a stranger's body")
+	}
+	body := message(1).Encode()
+	s.Publish(s.T, s.queue, core.Default, append(body[:len(body)-1], "\xff\xfe\xff"...))
+	d := s.receive(s.sub, 1)[0]
+	if _, err := core.DecodeMessage(d.Body()); !errors.Is(err, core.ErrMessage) {
+		s.Errorf("%q decodes: %v", d.Body(), err)
 	}
 	s.must(d.Ack(s.ctx))
 }

@@ -9,7 +9,7 @@ func Run(t *testing.T, h Harness) {
 		test func(*stage)
 	}{
 		{"Send/what is sent is received, byte for byte", sendReceive},
-		{"Send/a batch of a thousand arrives whole", sendBatch},
+		{"Send/a large batch arrives whole", sendBatch},
 		{"Send/nothing is nothing", sendNothing},
 		{"Send/texts that are not UTF-8 arrive as UTF-8", sendNotUTF8},
 		{"Send/after the end of its context every message is unknown", sendCancelled},
@@ -23,6 +23,7 @@ func Run(t *testing.T, h Harness) {
 		{"Receive/the end of its context leaves the subscription alive", receiveCancelled},
 		{"Receive/every message comes, in whatever order", receiveAnyOrder},
 		{"Receive/a stranger's body is handed over as it is", receiveForeign},
+		{"Receive/a body that is not UTF-8 is no message of ours", receiveNotUTF8},
 		{"Ack/an acknowledged message does not come again", ack},
 		{"Ack/an unacknowledged message comes again after the visibility timeout", expiry},
 		{"Ack/each of a batch is acknowledged by itself", ackSome},
@@ -33,6 +34,8 @@ func Run(t *testing.T, h Harness) {
 		{"Extend/an extended message comes again after that", extendExpires},
 		{"Extend/others in hand come again while one is extended", extendOne},
 		{"Extend/a queue that cannot says so", cannotExtend},
+		{"Reject/what is none of ours goes to the dead letters, its neighbours do not", reject},
+		{"DeadLetters/a message given back too often goes there, and not before", giveBackTooOften},
 		{"Close/what was received and not acknowledged comes to the next subscription", closeUnacknowledged},
 		{"Close/it ends a Receive that waits", closeWhileReceiving},
 		{"Close/a broken subscription fails until another is opened", breakAndReopen},

@@ -20,7 +20,7 @@ func sendReceive(s *stage) {
 }
 
 func sendBatch(s *stage) {
-	const n = 1000
+	n := s.Batch
 	s.send(s.topic, messages(n)...)
 	all := s.receive(s.sub, n)
 	for _, d := range all {

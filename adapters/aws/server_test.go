@@ -1,0 +1,166 @@
+package aws
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/internal/testenv"
+)
+
+func TestMain(m *testing.M) {
+	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_EC2_METADATA_DISABLED": "true"} {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "12"); err != nil { // they mostly wait for visibility timeouts
+		panic(err)
+	}
+	m.Run()
+}
+
+// server stands before the SQS server of the tests: it counts calls and cuts connections when told to.
+type server struct {
+	*httptest.Server
+
+	mu     sync.Mutex
+	calls  map[string]int      // by operation
+	broken map[string]bool     // by queue URL: receiving fails until the queue is opened again
+	dead   map[string][]string // what dead-letter queues held
+	fault  func(operation string, body []byte) (answer string, fake bool)
+}
+
+// newServer starts one for this test.
+func newServer(t *testing.T) *server {
+	t.Helper()
+	behind, err := url.Parse(testenv.SQS(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(behind)
+	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }
+	s := &server{calls: map[string]int{}, broken: map[string]bool{}, dead: map[string][]string{}}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		answer, fake := s.look(r.Header.Get("X-Amz-Target"), body)
+		switch {
+		case answer == "" && fake:
+			panic(http.ErrAbortHandler) // cuts the connection
+		case fake:
+			w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+			fmt.Fprint(w, answer)
+		default:
+			proxy.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// look notes a call and says whether it is answered here: by nothing, the connection is cut.
+func (s *server) look(target string, body []byte) (answer string, fake bool) {
+	operation := strings.TrimPrefix(target, "AmazonSQS.")
+	var queue struct{ QueueURL string }
+	_ = json.Unmarshal(body, &queue)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls[operation]++
+	switch {
+	case s.fault != nil:
+		return s.fault(operation, body)
+	case operation == "GetQueueAttributes":
+		s.broken[queue.QueueURL] = false
+	case operation == "ReceiveMessage" && s.broken[queue.QueueURL]:
+		return "", true
+	}
+	return "", false
+}
+
+func (s *server) count(operation string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls[operation]
+}
+
+func (s *server) setFault(fault func(operation string, body []byte) (string, bool)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = fault
+}
+
+// breakReceiving makes the open subscriptions to a queue fail.
+func (s *server) breakReceiving(queueURL string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broken[queueURL] = true
+}
+
+// queues makes one queue per priority, each with dead letters, and returns the URLs that programs are given.
+func (s *server) queues(t *testing.T, attributes map[string]string, maxReceives int) map[core.Priority]string {
+	t.Helper()
+	name, urls := strings.ToLower(rand.Text()), map[core.Priority]string{}
+	for _, p := range core.Priorities {
+		urls[p] = fmt.Sprintf("awssqs://127.0.0.1/123456789012/%s-%s?region=eu-west-1&endpoint=%s", name, p, url.QueryEscape(s.URL))
+	}
+	q, err := OpenQueue(t.Context(), urls, QueueOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range core.Priorities {
+		client := q.places[p].client
+		create := func(queue string, attributes map[string]string) {
+			if _, err := client.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &queue, Attributes: attributes}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		queue := fmt.Sprintf("%s-%s", name, p)
+		all := map[string]string{}
+		for k, v := range attributes {
+			all[k] = v
+		}
+		if maxReceives > 0 {
+			create(queue+"-dead", nil)
+			all["RedrivePolicy"] = fmt.Sprintf(`{"deadLetterTargetArn":"arn:aws:sqs:eu-west-1:123456789012:%s-dead","maxReceiveCount":"%d"}`, queue, maxReceives)
+		}
+		create(queue, all)
+	}
+	return urls
+}
+
+// deadLetters returns all that a queue's dead-letter queue ever held.
+func (s *server) deadLetters(t *testing.T, at place) []string {
+	t.Helper()
+	dead := at.url + "-dead"
+	res, err := at.client.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &dead, MaxNumberOfMessages: 10, VisibilityTimeout: 3600})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range res.Messages {
+		s.dead[dead] = append(s.dead[dead], aws.ToString(m.Body))
+	}
+	return slices.Clone(s.dead[dead])
+}
