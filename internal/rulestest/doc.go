@@ -8,4 +8,5 @@
 //	times.go     run_at, delay, expires_at
 //	numbers.go   max_attempts, timeout, backoff
 //	targets.go   target
+//	kept.go      what must be kept of those that are accepted
 package rulestest

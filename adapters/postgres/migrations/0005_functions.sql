@@ -83,7 +83,7 @@ $$;
 
 -- What is wrong with an interval that must lie between two numbers of microseconds, or NULL.
 CREATE FUNCTION belfry.interval_fault(given interval, low bigint, high bigint, rule text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-    SELECT CASE WHEN NOT isfinite(given) THEN rule
+    SELECT CASE WHEN given IS NULL THEN NULL WHEN NOT isfinite(given) THEN rule
         WHEN belfry.microseconds(given) IS NULL THEN 'must be made of days and smaller units: months and years have no fixed length'
         WHEN belfry.microseconds(given) NOT BETWEEN low AND high THEN rule END
 $$;
