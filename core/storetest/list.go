@@ -12,6 +12,8 @@ func listScenarios() []scenario {
 		{"List/sees a job in every table, and so do Get and Ended", listEverywhere},
 		{"List/every filter keeps its own", listFilters},
 		{"List/pages by id without gap or duplicate while jobs move", listPages},
+		{"List/finds few among many within a bounded number of short pages", listFew},
+		{"List/finds the jobs of a small tenant and those in flight at once", listSmall},
 		{"Ended/answers those that have ended and no others", endedOnly},
 	}
 }
@@ -151,6 +153,67 @@ func listPages(s *stage) {
 		}
 		return nil
 	})
+}
+
+// listFew: what is rare lies below more rows than one call looks at. A call says where to go on, whatever it found.
+func listFew(s *stage) {
+	n := map[bool]int{false: 22_000, true: 200_000}[s.h.Large]
+	rare := s.submitOne(core.NewJob{Type: "rare", Tags: []string{"x"}})
+	s.submitMany(n/2, "common")
+	middle := s.submitOne(core.NewJob{Type: "rare", Priority: core.Bulk})
+	s.submitMany(n/2, "common")
+	for name, c := range map[string]struct {
+		q    core.ListQuery
+		want []int64
+	}{
+		"type":     {core.ListQuery{Type: "rare"}, []int64{middle, rare}},
+		"tag":      {core.ListQuery{Tag: "x"}, []int64{rare}},
+		"priority": {core.ListQuery{Priority: core.Bulk, Statuses: []core.Status{core.Scheduled, core.Done}}, []int64{middle}},
+		"nothing":  {core.ListQuery{Tag: "y"}, nil},
+	} {
+		var got []int64
+		c.q.Limit = 100
+		pages := 0
+		for page := (core.Page{Next: 1}); page.Next != 0; pages++ {
+			var err error
+			page, err = s.store.List(s.ctx, c.q)
+			s.must(err)
+			if page.Next != 0 && c.q.Before != 0 && page.Next >= c.q.Before || pages > n/1000 {
+				s.Fatalf("%s: page %d goes on at %d, the one before went on at %d", name, pages, page.Next, c.q.Before)
+			}
+			got = append(got, idsOf(page.Jobs)...)
+			c.q.Before = page.Next
+		}
+		if !slices.Equal(got, c.want) {
+			s.Errorf("%s: got %v in %d pages, want %v", name, got, pages, c.want)
+		}
+	}
+}
+
+func listSmall(s *stage) {
+	var want []int64
+	small := "small"
+	for range 3 {
+		want = append(want, s.submitOne(core.NewJob{Type: "a", Tenant: small}))
+	}
+	running := s.claim("a", 2)
+	dead, done := running[0], running[1]
+	s.finishAs(core.Failed, core.End{Ref: refOf(dead), Outcome: core.EndFail})
+	s.finishAs(core.Done, core.End{Ref: refOf(done), Outcome: core.EndDone})
+	flight := s.put(core.Running, core.NewJob{Type: "flight"})
+	s.submitMany(15_000, "common")
+	slices.Reverse(want)
+	page, err := s.store.List(s.ctx, core.ListQuery{Tenant: &small, Limit: 100})
+	if s.must(err); !slices.Equal(idsOf(page.Jobs), want) || page.Next != 0 {
+		s.Errorf("a tenant of three jobs: %v, next %d; want %v and no next", idsOf(page.Jobs), page.Next, want)
+	}
+	page, err = s.store.List(s.ctx, core.ListQuery{Statuses: []core.Status{core.Running, core.Queued}, Limit: 100})
+	if s.must(err); !slices.Equal(idsOf(page.Jobs), []int64{flight.ID}) || page.Next != 0 {
+		s.Errorf("in flight: %v, next %d; want %d and no next", idsOf(page.Jobs), page.Next, flight.ID)
+	}
+	if page, err = s.store.List(s.ctx, core.ListQuery{Statuses: []core.Status{core.Running}, Before: flight.ID, Limit: 100}); err != nil || len(page.Jobs) != 0 {
+		s.Errorf("in flight below the only one: %v, %v", idsOf(page.Jobs), err)
+	}
 }
 
 func endedOnly(s *stage) {

@@ -17,7 +17,7 @@ func retryScenarios() []scenario {
 		{"Retry/D04 a retried job holds its dedupe key again", retryHolds},
 		{"Retry/D04 retry and submit of one key at once leave one live job", retryRace},
 		{"Retry/of many retries one is answered", retryOnce},
-		{"Redrive/retries what matches, oldest first, and reports every conflict", redrive},
+		{"Redrive/retries what matches, lowest id first, and reports every conflict", redrive},
 		{"Discard/deletes what matches and no more than the limit", discard},
 		{"Reschedule/moves run_at to an instant or a delay from the store's now", reschedule},
 	}

@@ -16,7 +16,7 @@ type scenario struct {
 func scenarios() []scenario {
 	return slices.Concat(
 		submitScenarios(), dedupeScenarios(), payloadScenarios(), clockScenarios(),
-		tableScenarios(), finishScenarios(), reapScenarios(), cancelScenarios(), retryScenarios(),
+		tableScenarios(), finishScenarios(), reapScenarios(), cancelScenarios(), retryScenarios(), paceScenarios(), deadGroupScenarios(),
 		leaseScenarios(), dispatchScenarios(), unhandledScenarios(),
 		moveScenarios(), listScenarios(), lostAnswerScenarios(), damageScenarios(), rollupScenarios(), statsScenarios(), maintainScenarios(),
 		claimScenarios(), fairScenarios(), startScenarios(), heartbeatScenarios(),

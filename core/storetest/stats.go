@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
@@ -11,6 +12,7 @@ func statsScenarios() []scenario {
 		{"Stats/counts live jobs by priority and status", statsCounts},
 		{"Stats/an empty store is all zero", statsEmpty},
 		{"Stats/counts what is stuck, dead and unhandled", statsTroubles},
+		{"StatsOf/counts one tenant's live jobs and dead letters, and nothing of another's", statsOf},
 		{"Ping/a store in order answers, a closed one does not", ping},
 	}
 }
@@ -83,6 +85,49 @@ func statsTroubles(s *stage) {
 	s.advance(lease + time.Second)
 	if stats, _ := s.stats(); stats.Stuck != 1 || stats.Unhandled != 0 {
 		s.Errorf("want one stuck and none unhandled; got %d, %d", stats.Stuck, stats.Unhandled)
+	}
+}
+
+func statsOf(s *stage) {
+	tenants := []string{"t", "", "u"}
+	base := s.now()
+	for i, tenant := range tenants {
+		for n := range 4 + i {
+			s.submitOne(core.NewJob{Type: "a", Tenant: tenant, RunAt: base.Add(-time.Duration(n) * time.Minute)})
+		}
+		s.submit(core.NewJob{Type: "b", Tenant: tenant, Delay: time.Hour}, core.NewJob{Type: "b", Tenant: tenant, Delay: -time.Hour},
+			core.NewJob{Type: "b", Tenant: tenant, Priority: core.Bulk, Delay: time.Hour})
+		for range i + 1 {
+			s.put(core.Running, core.NewJob{Tenant: tenant})
+			s.put(core.Queued, core.NewJob{Tenant: tenant})
+			s.put(core.Failed, core.NewJob{Tenant: tenant})
+		}
+		s.put(core.Done, core.NewJob{Tenant: tenant})
+	}
+	for i, tenant := range append(tenants, "nobody") {
+		got, err := s.store.StatsOf(s.ctx, tenant)
+		s.must(err)
+		want := []core.QueueStats{
+			{Priority: core.Critical},
+			{Priority: core.Default, Scheduled: 6 + i, Due: 5 + i, Queued: i + 1, Running: i + 1},
+			{Priority: core.Bulk, Scheduled: 1},
+		}
+		if tenant == "nobody" {
+			want, i = []core.QueueStats{{Priority: core.Critical}, {Priority: core.Default}, {Priority: core.Bulk}}, -1
+		}
+		oldest := time.Duration(0)
+		for n, q := range got.Queues {
+			oldest, got.Queues[n].OldestDue = max(oldest, q.OldestDue), 0
+		}
+		if !slices.Equal(got.Queues, want) || got.DeadLetters != i+1 {
+			s.Errorf("%q: %+v and %d dead letters, want %+v and %d", tenant, got.Queues, got.DeadLetters, want, i+1)
+		}
+		if tenant != "nobody" && (oldest < time.Hour || oldest > time.Hour+patience) || tenant == "nobody" && oldest != 0 {
+			s.Errorf("%q: the oldest has been due for %s", tenant, oldest)
+		}
+		if now := s.now(); got.Now.After(now) || now.Sub(got.Now) > patience {
+			s.Errorf("the stats' now is %s, the store's %s", got.Now, now)
+		}
 	}
 }
 
