@@ -14,8 +14,8 @@ type row struct {
 	ID, Kind, Expr, TZ, From, Until string
 	Want                            json.RawMessage
 	Other                           []struct {
-		Gap     Gap             `json:"dst_gap"`
-		Overlap Overlap         `json:"dst_overlap"`
+		Gap     GapPolicy       `json:"dst_gap"`
+		Overlap RepeatPolicy    `json:"dst_overlap"`
 		Want    json.RawMessage `json:"want"`
 	} `json:"other_policies"`
 }
@@ -43,7 +43,7 @@ func TestReportedCases(t *testing.T) {
 			t.Run(c.ID, func(t *testing.T) {
 				checkRow(t, c, Options{}, c.Want)
 				for _, other := range c.Other {
-					checkRow(t, c, Options{Gap: other.Gap, Overlap: other.Overlap}, other.Want)
+					checkRow(t, c, Options{DSTGap: other.Gap, DSTOverlap: other.Overlap}, other.Want)
 				}
 			})
 		}
@@ -83,7 +83,7 @@ func checkRow(t *testing.T, c row, options Options, want json.RawMessage) {
 	for i, next := range times {
 		got, ok := rule.Next(at)
 		if text := strings.Replace(got.At.Format(time.RFC3339), "Z", "+00:00", 1); !ok || text != next {
-			t.Fatalf("%s in %s, %s %s: occurrence %d after %s is %s, not %s", c.Expr, c.TZ, options.Gap, options.Overlap, i+1, c.From, text, next)
+			t.Fatalf("%s in %s, %s %s: occurrence %d after %s is %s, not %s", c.Expr, c.TZ, options.DSTGap, options.DSTOverlap, i+1, c.From, text, next)
 		}
 		if i > 0 {
 			if back, ok := rule.Prev(got.At); !ok || !back.At.Equal(at) {

@@ -15,7 +15,7 @@ type Occurrence struct {
 	At  time.Time // in the rule's zone, with the offset of its own date
 	DST Mark      // "" where no change of the clock plays a part
 
-	// Dropped is DSTGap or DSTOverlap for an instant that the rule's choice leaves out: never from Next and Prev,
+	// Dropped is ReasonDSTGap or ReasonDSTOverlap for an instant that the rule's choice leaves out: never from Next and Prev,
 	// but from Enumerate, because the ledger accounts for it. A gap that is skipped is one such instant, the
 	// first after it, however many matches it swallowed; with a real match at that instant it is none.
 	Dropped Reason

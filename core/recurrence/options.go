@@ -2,22 +2,22 @@ package recurrence
 
 import "time"
 
-// Gap says what becomes of a fixed-time schedule's matches that the clock jumps over.
-type Gap string
+// GapPolicy says what becomes of a fixed-time schedule's matches that the clock jumps over.
+type GapPolicy string
 
 const (
-	RunAtTransition Gap = "run_at_transition" // one run at the first instant after the gap, however many it swallowed
-	Shift           Gap = "shift"             // each match later by the gap's length
-	SkipGap         Gap = "skip"              // none
+	RunAtTransition GapPolicy = "run_at_transition" // one run at the first instant after the gap, however many it swallowed
+	Shift           GapPolicy = "shift"             // each match later by the gap's length
+	SkipGap         GapPolicy = "skip"              // none
 )
 
-// Overlap says which pass of a repeated hour a fixed-time schedule runs in.
-type Overlap string
+// RepeatPolicy says which pass of a repeated hour a fixed-time schedule runs in.
+type RepeatPolicy string
 
 const (
-	First Overlap = "first"
-	Last  Overlap = "last"
-	Both  Overlap = "both"
+	First RepeatPolicy = "first"
+	Last  RepeatPolicy = "last"
+	Both  RepeatPolicy = "both"
 )
 
 // Correction is the size of a jump from which on it is no daylight saving but a correction of the calendar, a
@@ -34,8 +34,8 @@ const (
 
 // Options is what a schedule chooses beside its expression and its zone.
 type Options struct {
-	Gap     Gap     // Zero means RunAtTransition.
-	Overlap Overlap // Zero means First.
+	DSTGap     GapPolicy    // Zero means RunAtTransition.
+	DSTOverlap RepeatPolicy // Zero means First.
 
 	StartsAt time.Time // no occurrence before it. Zero means no such bound.
 	EndsAt   time.Time // no occurrence at it or after it. Zero means no such bound.
@@ -50,16 +50,16 @@ type Options struct {
 
 // check adds what the options break and fills in what they leave out.
 func (o *Options) check(errs *FieldErrors) {
-	switch o.Gap {
+	switch o.DSTGap {
 	case "":
-		o.Gap = RunAtTransition
+		o.DSTGap = RunAtTransition
 	case RunAtTransition, Shift, SkipGap:
 	default:
 		errs.add("dst_gap", "must be run_at_transition, shift or skip")
 	}
-	switch o.Overlap {
+	switch o.DSTOverlap {
 	case "":
-		o.Overlap = First
+		o.DSTOverlap = First
 	case First, Last, Both:
 	default:
 		errs.add("dst_overlap", "must be first, last or both")

@@ -14,11 +14,11 @@ const (
 type Reason string
 
 const (
-	MissedReason  Reason = "missed"  // it was late, and the schedule skips what it missed
-	OverlapReason Reason = "overlap" // the schedule's previous run was still active
-	PausedReason  Reason = "paused"  // the schedule was paused, and skips what it missed
-	WindowReason  Reason = "window"  // older than missed_window
-	LimitReason   Reason = "limit"   // more were missed than missed_limit
-	DSTGap        Reason = "dst_gap"
-	DSTOverlap    Reason = "dst_overlap"
+	ReasonMissed     Reason = "missed"  // it was late, and the schedule skips what it missed
+	ReasonOverlap    Reason = "overlap" // the schedule's previous run was still active
+	ReasonPaused     Reason = "paused"  // the schedule was paused, and skips what it missed
+	ReasonWindow     Reason = "window"  // older than missed_window
+	ReasonLimit      Reason = "limit"   // more were missed than missed_limit
+	ReasonDSTGap     Reason = "dst_gap"
+	ReasonDSTOverlap Reason = "dst_overlap"
 )

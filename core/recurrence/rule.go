@@ -7,8 +7,8 @@ import "time"
 type Rule struct {
 	expression
 	zone       *zone
-	gap        Gap
-	overlap    Overlap
+	gap        GapPolicy
+	overlap    RepeatPolicy
 	start, end time.Time // zero where there is no bound
 	anchor     int64     // of @every, in microseconds
 }
@@ -27,7 +27,7 @@ func Parse(text, zoneName string, options Options) (*Rule, error) {
 	}
 	r := &Rule{expression: e, zone: findZone(&errs, e.zone, zoneName, options.Zones)}
 	options.check(&errs)
-	r.gap, r.overlap, r.start, r.end = options.Gap, options.Overlap, options.StartsAt, options.EndsAt
+	r.gap, r.overlap, r.start, r.end = options.DSTGap, options.DSTOverlap, options.StartsAt, options.EndsAt
 	if e.every > 0 {
 		anchor := options.Anchor
 		if !options.StartsAt.IsZero() {
@@ -78,6 +78,9 @@ func (r *Rule) Location() *time.Location { return r.zone.location }
 
 // Fixed reports whether the rule is a fixed-time one, for which dst_gap and dst_overlap count.
 func (r *Rule) Fixed() bool { return r.fields != nil && r.fields.fixed }
+
+// Choices are the rule's choices about daylight saving, defaults filled in.
+func (r *Rule) Choices() (GapPolicy, RepeatPolicy) { return r.gap, r.overlap }
 
 // ZoneHash identifies what the database says about the rule's zone, 16 hex digits; empty for @every, which
 // needs no zone. A stored next due instant holds as long as it stays the same, whatever TZDataVersion is.

@@ -88,7 +88,7 @@ func (r *Rule) match(g segment, at int64) moment {
 		m.dst = OverlapMark
 	}
 	if from, to := r.kept(g); at < from || at >= to {
-		m.dropped = DSTOverlap
+		m.dropped = ReasonDSTOverlap
 	}
 	return m
 }
@@ -126,7 +126,7 @@ func (r *Rule) made(g segment, gap int64, all bool, steps *int) (moment, bool) {
 	}
 	m := moment{at: g.start, dst: GapMark}
 	if r.gap == SkipGap {
-		m.dropped = DSTGap
+		m.dropped = ReasonDSTGap
 	}
 	m.swallowed = r.fields.count(g.start+g.before, g.start+g.offset, steps)
 	return m, m.swallowed > 0

@@ -72,7 +72,7 @@ func (r *Rule) addSegment(found *stretches, g segment, from, to int64, steps *in
 	for _, part := range [...]struct {
 		from, to int64 // [from, to)
 		dropped  Reason
-	}{{g.start, begin, DSTOverlap}, {begin, end, ""}, {end, g.end, DSTOverlap}} {
+	}{{g.start, begin, ReasonDSTOverlap}, {begin, end, ""}, {end, g.end, ReasonDSTOverlap}} {
 		low, high := max(part.from, from)+g.offset, min(part.to, to+1)+g.offset
 		if n := r.fields.count(low, high, steps); n > 0 {
 			head, _ := r.fields.next(low, high, steps)
