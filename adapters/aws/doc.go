@@ -5,7 +5,6 @@
 //	sqs.go               Queue: one SQS queue per priority, opened by the URLs of gocloud.dev
 //	sqs_topic.go         sends through gocloud.dev/pubsub, in filled batches of ten
 //	sqs_subscription.go  receives what is asked for and no more, by long polls
-//	sqs_poll.go          the poll that outlives the Receive that began it
 //	sqs_delivery.go      acknowledges, extends, releases and rejects, in batches
 //
 // Functions behind an event source mapping do not receive: SQS calls them. Subscriptions are for hosts that pull.

@@ -33,7 +33,7 @@ type subscription struct {
 	moreWait int32 // seconds that a call may wait which should not wait at all
 
 	turn    chan struct{} // held by the Receive that is served
-	poll    poll
+	poll    *gather.Poll[types.Message]
 	acks    *gather.Gatherer[string]
 	changes *gather.Gatherer[change]
 
@@ -53,7 +53,7 @@ func (q *Queue) OpenSubscription(ctx context.Context, p core.Priority) (core.Sub
 	if err := s.readAttributes(ctx); err != nil {
 		return nil, fmt.Errorf("aws: open the %s subscription: %w", p, err)
 	}
-	s.poll.init(s)
+	s.poll = gather.NewPoll(s.longPoll, s.giveBack)
 	s.life, s.stop = context.WithCancel(context.Background())
 	s.acks = gather.New(s.sendAcks, gather.Options{Most: batchSize, Wait: ackWait, Calls: connections / 4, Timeout: callTimeout})
 	s.changes = gather.New(s.sendChanges, gather.Options{Most: batchSize, Wait: changeWait, Calls: connections / 4, Timeout: callTimeout})
@@ -87,7 +87,7 @@ func (s *subscription) Receive(ctx context.Context, max int) ([]core.Delivery, e
 	if err := s.failure(); err != nil {
 		return nil, err
 	}
-	messages, err := s.poll.wait(ctx, max)
+	messages, err := s.poll.Wait(ctx, max)
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +99,23 @@ func (s *subscription) Receive(ctx context.Context, max int) ([]core.Delivery, e
 		deliveries[i] = &delivery{s: s, body: []byte(aws.ToString(messages[i].Body)), receipt: aws.ToString(messages[i].ReceiptHandle)}
 	}
 	return deliveries, nil
+}
+
+// longPoll makes one call that waits for messages. Its failure is the subscription's.
+func (s *subscription) longPoll(most int) ([]types.Message, error) {
+	messages, err := s.receive(min(most, batchSize), int32(longPoll.Seconds()))
+	if err != nil {
+		s.fail(err)
+		return nil, s.failure()
+	}
+	return messages, nil
+}
+
+// giveBack makes messages visible again that nobody waits for.
+func (s *subscription) giveBack(messages []types.Message) {
+	for _, m := range messages {
+		_ = s.changes.Add(change{receipt: aws.ToString(m.ReceiptHandle)}) // after Close it comes again by itself
+	}
 }
 
 // receiveMore takes up to n messages that are at hand. Its failure is told by the next Receive.
@@ -159,7 +176,7 @@ func (s *subscription) failure() error {
 func (s *subscription) Close(ctx context.Context) error {
 	s.close.Do(func() {
 		s.stop()
-		s.poll.end()
+		s.poll.End()
 		if err := errors.Join(s.acks.Close(ctx), s.changes.Close(ctx)); err != nil {
 			s.closed = fmt.Errorf("aws: close the subscription: %w", err)
 		}
