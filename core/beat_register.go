@@ -15,10 +15,9 @@ func (w *Worker) register() error {
 		w.beats.names++
 		name = fmt.Sprintf("%s~%d", w.opts.ID, w.beats.names+1)
 	}
-	ctx, cancel := w.call()
-	defer cancel()
-	if err := w.store.Announce(ctx, w.types); err != nil {
-		return fmt.Errorf("announce: %w", err)
+	types, _ := w.current()
+	if err := w.announceTypes(types); err != nil {
+		return err
 	}
 	if anew {
 		w.name.Store(&name)

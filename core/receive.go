@@ -141,7 +141,7 @@ func (w *Worker) read(deliveries []Delivery) []held {
 
 // startAll starts messages as slots become free, and releases those that would have to wait too long.
 func (r *receiver) startAll(ctx context.Context, messages []held) {
-	messages = r.refuse(messages)
+	messages = r.refuse(ctx, messages)
 	deadline := time.Now().Add(holdFor)
 	for len(messages) > 0 {
 		n := 0
@@ -157,23 +157,28 @@ func (r *receiver) startAll(ctx context.Context, messages []held) {
 	}
 }
 
-// refuse gives back to the scheduler what no handler here runs.
-func (r *receiver) refuse(messages []held) []held {
-	var unhandled []held
-	known := messages[:0]
-	for _, m := range messages {
-		if m.Type != "" && r.w.handlers[m.Type] == nil {
-			unhandled = append(unhandled, m)
-		} else {
-			known = append(known, m)
+// refuse gives back to the scheduler what nobody here runs. Before it calls a type unhandled it asks the store once more
+// which are delivered.
+func (r *receiver) refuse(ctx context.Context, messages []held) []held {
+	known, unhandled := r.w.handled(messages)
+	if len(unhandled) > 0 && r.w.delivers() {
+		call, cancel := context.WithTimeout(ctx, r.w.opts.StoreTimeout)
+		err := r.w.opts.Types.Refresh(call)
+		cancel()
+		if err != nil {
+			r.w.release(unhandled, releaseSoon)
+			return known
 		}
+		var late []held
+		late, unhandled = r.w.handled(unhandled)
+		known = append(known, late...)
 	}
 	if len(unhandled) == 0 {
 		return known
 	}
-	ctx, cancel := r.w.call()
+	call, cancel := r.w.call()
 	defer cancel()
-	if err := r.w.store.Unhandled(ctx, refsOf(unhandled)); err != nil {
+	if err := r.w.store.Unhandled(call, refsOf(unhandled)); err != nil {
 		r.w.release(unhandled, releaseSoon)
 		return known
 	}
@@ -181,6 +186,19 @@ func (r *receiver) refuse(messages []held) []held {
 		r.w.acknowledge(m.delivery)
 	}
 	return known
+}
+
+// handled parts messages of types that are run here from the others. Old messages name no type.
+func (w *Worker) handled(messages []held) (known, unhandled []held) {
+	known = messages[:0]
+	for _, m := range messages {
+		if m.Type != "" && !w.handles(m.Type) {
+			unhandled = append(unhandled, m)
+		} else {
+			known = append(known, m)
+		}
+	}
+	return known, unhandled
 }
 
 func refsOf(messages []held) []Ref {

@@ -52,6 +52,10 @@ func (w *Worker) run(ctx context.Context, intake func(context.Context)) error {
 		intake(ctx)
 	})
 
+	if w.delivers() {
+		w.tasks.Go(func() { w.followTypes(ctx) })
+	}
+
 	<-ctx.Done()
 	left := w.stop(endClaims, endCalls)
 	endRecording()

@@ -75,8 +75,11 @@ func (w *Worker) begin(jobs []Job, batch *claimed, deliveries []Delivery) {
 		a.place = len(w.held)
 		w.held = append(w.held, a)
 		w.running[a.priority]++
-		if stopping || !fresh || a.handler == nil {
+		switch {
+		case stopping || !fresh:
 			w.endLocked(a, End{Ref: a.ref, Outcome: EndHandBack})
+		case a.handler == nil:
+			w.endLocked(a, w.noHandler(a, now))
 		}
 	}
 	w.mu.Unlock()
@@ -90,8 +93,9 @@ func (w *Worker) begin(jobs []Job, batch *claimed, deliveries []Delivery) {
 func (w *Worker) newAttempt(job *Job, batch *claimed, now time.Time) *attempt {
 	a := &attempt{
 		w: w, job: *job, ref: Ref{ID: job.ID, Token: job.LeaseToken}, typ: job.Type, priority: job.Priority,
-		handler: w.handlers[job.Type], batch: batch, lease: batch.sent,
+		batch: batch, lease: batch.sent,
 	}
+	a.handler = w.work(a)
 	if !a.priority.Valid() {
 		a.priority = Default // damaged by hand; it must not stop the others
 	}

@@ -46,6 +46,7 @@ type Shares struct {
 // group is the lanes of one priority.
 type group struct {
 	claimant
+	priority Priority
 	lanes    []*lane
 	reserved int // of the plan that is out: slots nobody else could have had
 }
@@ -60,17 +61,31 @@ type claimant struct {
 
 // NewShares returns the shares of all lanes of these types.
 func NewShares(types []string, weights Weights) *Shares {
-	types = slices.Compact(slices.Sorted(slices.Values(types)))
 	s := &Shares{}
 	for _, p := range Priorities {
-		g := &group{claimant: claimant{weight: float64(weights.of(p))}}
-		for _, t := range types {
-			g.lanes = append(g.lanes, &lane{claimant: claimant{weight: 1}, priority: p, typ: t})
+		s.groups = append(s.groups, &group{claimant: claimant{weight: float64(weights.of(p))}, priority: p})
+	}
+	s.SetTypes(types)
+	return s
+}
+
+// SetTypes makes the lanes those of these types. What is known of lanes that stay is kept. No plan may be out.
+func (s *Shares) SetTypes(types []string) {
+	types = slices.Compact(slices.Sorted(slices.Values(types)))
+	s.lanes = nil
+	for _, g := range s.groups {
+		before := make(map[string]*lane, len(g.lanes))
+		for _, l := range g.lanes {
+			before[l.typ] = l
 		}
-		s.groups = append(s.groups, g)
+		g.lanes = make([]*lane, len(types))
+		for i, t := range types {
+			if g.lanes[i] = before[t]; g.lanes[i] == nil {
+				g.lanes[i] = &lane{claimant: claimant{weight: 1}, group: g, priority: g.priority, typ: t}
+			}
+		}
 		s.lanes = append(s.lanes, g.lanes...)
 	}
-	return s
 }
 
 // Begin starts a round: every lane is to be asked once more, whatever is known of it.
@@ -144,12 +159,10 @@ func (s *Shares) pick(so func(*lane) bool) []*lane {
 func (s *Shares) share(takers []*lane, open, reserved int) {
 	var groups []*claimant
 	of := map[*group][]*claimant{}
+	for _, l := range takers {
+		of[l.group] = append(of[l.group], &l.claimant)
+	}
 	for _, g := range s.groups {
-		for _, l := range takers {
-			if slices.Contains(g.lanes, l) {
-				of[g] = append(of[g], &l.claimant)
-			}
-		}
 		if len(of[g]) > 0 {
 			groups = append(groups, &g.claimant)
 		}

@@ -10,6 +10,7 @@ const (
 // lane is one priority and type as claims see it.
 type lane struct {
 	claimant
+	group    *group
 	priority Priority
 	typ      string
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -22,6 +23,7 @@ type SubmitterOptions struct {
 	Timeout  time.Duration    // of one group commit. Zero means 30 s
 	Now      func() time.Time // bounds run_at and expires_at; need not be exact. Nil means time.Now
 	Wake     func()           // called after a commit with a job that is due within a second. Nil means nobody is woken
+	Types    *Types           // give jobs what their types define. Nil means that types define nothing
 }
 
 // Submitter writes jobs for many callers at once: what arrives while a commit is under way shares the next
@@ -66,8 +68,18 @@ func NewSubmitter(store SubmitStore, opts SubmitterOptions) *Submitter {
 // because it may have to wait for another transaction. When ctx ends first the caller stops waiting, and
 // whether the job was written is unknown, as after any lost answer.
 func (s *Submitter) Submit(ctx context.Context, job NewJob) (Submitted, error) {
+	if s.opts.Types != nil {
+		if err := s.ofType(ctx, &job); err != nil {
+			return Submitted{}, err
+		}
+	}
 	if err := CheckNewJob(&job, s.opts.Now()); err != nil {
 		return Submitted{}, err
+	}
+	if s.opts.Types != nil && job.Target != nil {
+		if err := s.opts.Types.MarkDelivered(ctx, []string{job.Type}); err != nil {
+			return Submitted{}, fmt.Errorf("submit: %w", err)
+		}
 	}
 	if job.DedupeKey != "" {
 		answers, err := s.write(ctx, []NewJob{job})
@@ -90,16 +102,64 @@ func (s *Submitter) Submit(ctx context.Context, job NewJob) (Submitted, error) {
 
 // SubmitBatch checks jobs and writes them all in one transaction of their own, or none; answer i is for job i.
 func (s *Submitter) SubmitBatch(ctx context.Context, jobs []NewJob) ([]Submitted, error) {
-	now := s.opts.Now()
-	for i := range jobs {
-		if err := CheckNewJob(&jobs[i], now); err != nil {
-			return nil, fmt.Errorf("jobs[%d]: %w", i, err)
-		}
-	}
-	if len(jobs) == 0 {
-		return nil, nil
+	if err := s.prepare(ctx, jobs); err != nil || len(jobs) == 0 {
+		return nil, err
 	}
 	return s.write(ctx, jobs)
+}
+
+// SubmitOnce is SubmitBatch under an idempotency key; see SubmitStore. Jobs that break a rule are refused whether the
+// key is known or not.
+func (s *Submitter) SubmitOnce(ctx context.Context, key IdempotencyKey, jobs []NewJob, render func([]Submitted) (Answer, error)) (Once, error) {
+	if err := s.prepare(ctx, jobs); err != nil {
+		return Once{}, err
+	}
+	once, err := s.store.SubmitOnce(ctx, key, jobs, render)
+	if err != nil {
+		return Once{}, fmt.Errorf("submit: %w", err)
+	}
+	if s.opts.Wake != nil && dueSoon(once.Jobs) {
+		s.opts.Wake()
+	}
+	return once, nil
+}
+
+// prepare brings the jobs of one caller into the form in which they are written.
+func (s *Submitter) prepare(ctx context.Context, jobs []NewJob) error {
+	now := s.opts.Now()
+	var targeted []string
+	for i := range jobs {
+		if s.opts.Types != nil {
+			if err := s.ofType(ctx, &jobs[i]); err != nil {
+				return err
+			}
+			if jobs[i].Target != nil {
+				targeted = append(targeted, jobs[i].Type)
+			}
+		}
+		if err := CheckNewJob(&jobs[i], now); err != nil {
+			return fmt.Errorf("jobs[%d]: %w", i, err)
+		}
+	}
+	if len(targeted) == 0 {
+		return nil
+	}
+	slices.Sort(targeted)
+	if err := s.opts.Types.MarkDelivered(ctx, slices.Compact(targeted)); err != nil {
+		return fmt.Errorf("submit: %w", err)
+	}
+	return nil
+}
+
+// ofType gives a job what its type defines and it does not say itself.
+func (s *Submitter) ofType(ctx context.Context, job *NewJob) error {
+	if err := s.opts.Types.Fresh(ctx); err != nil {
+		return fmt.Errorf("submit: %w", err)
+	}
+	if known, ok := s.opts.Types.Lookup(job.Type); ok {
+		known.Complete(job)
+	}
+	return nil
 }
 
 // Close refuses further jobs and waits until those that were accepted are written.

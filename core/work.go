@@ -26,6 +26,13 @@ type WorkerOptions struct {
 	StopGrace     time.Duration // running handlers have so long to end by themselves at stop. Zero means 10 s; below zero means none
 	StoreTimeout  time.Duration // of one call to the store, and how late a lost call may still commit. Zero means 10 s
 
+	// Deliver does the work of jobs that have a target, or whose type has one: it finds the target in its job. Nil means
+	// that handlers do all work, targets or not.
+	Deliver Handler
+	// Types name the types that are delivered, which change while the worker runs: their jobs are run here beside those
+	// of the handlers' types. Whoever made them keeps them fresh. Nil means the handlers' types only.
+	Types *Types
+
 	Chance  func() float64  // in [0, 1), for jitter. Nil means math/rand
 	OnEvent func(WorkEvent) // told what an operator should know, one event at a time; must not block. Nil means nobody
 }
@@ -141,14 +148,15 @@ type WorkerCounts struct {
 	Refused                   int64 // messages that are none of ours
 }
 
-// NewWorker returns a Worker for the types of handlers. Faulty options are FieldErrors.
+// NewWorker returns a Worker for the types of handlers, and for those that are delivered where opts.Deliver and
+// opts.Types are given. Faulty options are FieldErrors.
 func NewWorker(store WorkStore, handlers Handlers, opts WorkerOptions) (*Worker, error) {
 	opts.setDefaults()
 	if err := opts.check(); err != nil {
 		return nil, fmt.Errorf("worker: %w", err)
 	}
-	if len(handlers) == 0 {
-		return nil, errors.New("worker: no handlers")
+	if len(handlers) == 0 && (opts.Deliver == nil || opts.Types == nil) {
+		return nil, errors.New("worker: no handlers, and nothing to deliver")
 	}
 	for t, h := range handlers {
 		if t == "" || h == nil {

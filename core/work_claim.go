@@ -24,6 +24,20 @@ type claimer struct {
 	little bool          // the last claim took little
 	took   time.Duration // how long that took
 	second bool          // the loop that helps while there is a backlog
+
+	version int64 // of the types claimed
+}
+
+// follow claims the types that are run here by now.
+func (c *claimer) follow() {
+	if !c.w.delivers() {
+		return
+	}
+	if _, version := c.w.opts.Types.Delivered(); version != c.version {
+		var types []string
+		types, c.version = c.w.current()
+		c.shares.SetTypes(types)
+	}
 }
 
 // claimLoop claims due jobs until ctx ends. It sleeps until the next known row is due, at most Poll, or until it
@@ -31,6 +45,7 @@ type claimer struct {
 func (w *Worker) claimLoop(ctx context.Context) {
 	c := w.newClaimer()
 	for ctx.Err() == nil {
+		c.follow()
 		open, reserved, ready := c.ready(ctx)
 		if !ready {
 			continue
@@ -43,7 +58,10 @@ func (w *Worker) claimLoop(ctx context.Context) {
 }
 
 func (w *Worker) newClaimer() *claimer {
-	c := &claimer{w: w, store: outage{w: w}, shares: NewShares(w.types, w.opts.Weights)}
+	c := &claimer{w: w, store: outage{w: w}}
+	var types []string
+	types, c.version = w.current()
+	c.shares = NewShares(types, w.opts.Weights)
 	c.begin(time.Now())
 	return c
 }

@@ -1,0 +1,214 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// TypesOptions configure Types.
+type TypesOptions struct {
+	Every   time.Duration // how old what is known may become. Zero means 5 s
+	OnError func(error)   // told when a refresh of Run fails. Nil means nobody
+}
+
+// Types keeps in memory what the store knows of types: definitions, and marks on types whose jobs bring targets of their
+// own. It is the TypeStore of its process: what is written through it is known here at once; what another process
+// writes within Every (5 s), where Run or Fresh is called. One statement reads it all. Safe for concurrent use.
+type Types struct {
+	TypeStore
+	opts TypesOptions
+
+	mu   sync.Mutex // one read or change of what is known at a time
+	view atomic.Pointer[typesView]
+}
+
+// typesView is what is known of types at one time. It is never changed.
+type typesView struct {
+	byName    map[string]JobType
+	delivered []string      // sorted
+	version   int64         // of delivered; zero: nothing has been read yet
+	read      time.Time     // when it was asked for
+	changed   chan struct{} // closed once delivered is another
+}
+
+// NewTypes returns Types of store. Nothing is known before the first Refresh.
+func NewTypes(store TypeStore, opts TypesOptions) *Types {
+	if opts.Every <= 0 {
+		opts.Every = 5 * time.Second
+	}
+	t := &Types{TypeStore: store, opts: opts}
+	t.view.Store(&typesView{changed: make(chan struct{})})
+	return t
+}
+
+// MayDeliver reports whether jobs of the type are delivered to a target: the type's, or one of their own.
+func (t *JobType) MayDeliver() bool { return t.Target != nil || t.Delivered }
+
+// Lookup returns what is known of a type: its definition, or only a mark. It asks nobody.
+func (t *Types) Lookup(name string) (JobType, bool) {
+	known, ok := t.view.Load().byName[name]
+	return known, ok
+}
+
+// Delivered returns the names, sorted, of the types that have a target or the mark of delivered jobs, and a version that
+// rises whenever they become others. The caller leaves the slice as it is.
+func (t *Types) Delivered() (names []string, version int64) {
+	v := t.view.Load()
+	return v.delivered, v.version
+}
+
+// Changed returns a channel that is closed once Delivered answers another version than now.
+func (t *Types) Changed() <-chan struct{} { return t.view.Load().changed }
+
+// Refresh reads everything again. After an error what was known stays.
+func (t *Types) Refresh(ctx context.Context) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.refresh(ctx)
+}
+
+func (t *Types) refresh(ctx context.Context) error {
+	began := time.Now()
+	types, err := t.TypeStore.Types(ctx)
+	if err != nil {
+		return fmt.Errorf("types: %w", err)
+	}
+	byName := make(map[string]JobType, len(types))
+	for _, known := range types {
+		byName[known.Name] = known
+	}
+	t.set(byName, began)
+	return nil
+}
+
+// Fresh refreshes what is older than Every, for a process without Run or one that was frozen meanwhile. While another
+// call is at it, it does not wait. An error means that nothing is known yet.
+func (t *Types) Fresh(ctx context.Context) error {
+	v := t.view.Load()
+	if v.version > 0 {
+		if v.age(time.Now()) < t.opts.Every || !t.mu.TryLock() {
+			return nil
+		}
+	} else {
+		t.mu.Lock()
+	}
+	defer t.mu.Unlock()
+	if v = t.view.Load(); v.version > 0 && v.age(time.Now()) < t.opts.Every {
+		return nil
+	}
+	if err := t.refresh(ctx); err != nil && v.version == 0 {
+		return err
+	}
+	return nil
+}
+
+// age is how old the view is. The monotonic clock stands still while a machine sleeps, the wall clock can be set: the
+// longer time holds.
+func (v *typesView) age(now time.Time) time.Duration {
+	return max(now.Sub(v.read), now.Round(0).Sub(v.read.Round(0)))
+}
+
+// Run keeps what is known fresh until ctx ends, by one statement in a little less than Every.
+func (t *Types) Run(ctx context.Context) {
+	every := t.opts.Every - t.opts.Every/10
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		wait := every
+		if v := t.view.Load(); v.version > 0 && v.age(time.Now()) < every {
+			wait -= v.age(time.Now()) // someone refreshed meanwhile
+		} else if err := t.Refresh(ctx); err != nil && ctx.Err() == nil && t.opts.OnError != nil {
+			t.opts.OnError(err)
+		}
+		timer.Reset(max(wait, 0))
+	}
+}
+
+// PutType makes or replaces a definition.
+func (t *Types) PutType(ctx context.Context, definition JobType) (kept JobType, made bool, err error) {
+	kept, made, err = t.TypeStore.PutType(ctx, definition)
+	if err == nil {
+		t.change(func(byName map[string]JobType) {
+			if !byName[kept.Name].UpdatedAt.After(kept.UpdatedAt) {
+				byName[kept.Name] = kept
+			}
+		})
+	}
+	return kept, made, err
+}
+
+// DeleteType removes a definition.
+func (t *Types) DeleteType(ctx context.Context, name string) error {
+	err := t.TypeStore.DeleteType(ctx, name)
+	if err == nil {
+		t.change(func(byName map[string]JobType) {
+			if byName[name].Delivered {
+				byName[name] = JobType{Name: name, Delivered: true}
+			} else {
+				delete(byName, name)
+			}
+		})
+	}
+	return err
+}
+
+// MarkDelivered notes types whose jobs bring targets of their own. Those known as such are not written again.
+func (t *Types) MarkDelivered(ctx context.Context, names []string) error {
+	byName := t.view.Load().byName
+	fresh := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return byName[name].Delivered })
+	if len(fresh) == 0 {
+		return nil
+	}
+	if err := t.TypeStore.MarkDelivered(ctx, fresh); err != nil {
+		return err
+	}
+	t.change(func(byName map[string]JobType) {
+		for _, name := range fresh {
+			known := byName[name]
+			known.Name, known.Delivered = name, true
+			byName[name] = known
+		}
+	})
+	return nil
+}
+
+// change notes here what was just written. A read that began before the write is over by then, a later one sees it.
+func (t *Types) change(do func(byName map[string]JobType)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	v := t.view.Load()
+	if v.version == 0 {
+		return // the first read will tell
+	}
+	byName := maps.Clone(v.byName)
+	do(byName)
+	t.set(byName, v.read)
+}
+
+// set makes byName what is known. t.mu is held.
+func (t *Types) set(byName map[string]JobType, read time.Time) {
+	var delivered []string
+	for name, known := range byName {
+		if known.MayDeliver() {
+			delivered = append(delivered, name)
+		}
+	}
+	slices.Sort(delivered)
+	old := t.view.Load()
+	v := &typesView{byName: byName, delivered: old.delivered, version: old.version, read: read, changed: old.changed}
+	if old.version == 0 || !slices.Equal(delivered, old.delivered) {
+		v.delivered, v.version, v.changed = delivered, old.version+1, make(chan struct{})
+		defer close(old.changed)
+	}
+	t.view.Store(v)
+}
