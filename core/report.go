@@ -140,6 +140,8 @@ func (r *Reporter) end(ctx context.Context, job *Job, end End) (Status, error) {
 		return 0, ErrStale
 	case answers[0].Busy:
 		return 0, ErrBusy
+	case answers[0].Repeat && !answers[0].Status.Ended():
+		return Scheduled, nil // what was answered first, however far the next attempt has come
 	case !answers[0].Repeat:
 		r.counts.add(ctx, job, end.Outcome, answers[0].Status)
 	}

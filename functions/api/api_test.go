@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/belfry-dev/belfry/adapters/sqlite"
+	"github.com/belfry-dev/belfry/adapters/webhook"
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/api"
 )
@@ -23,6 +24,9 @@ type bench struct {
 	store  *sqlite.Store
 	offset *atomic.Int64 // of the store's clock, in microseconds
 	poked  []int64
+
+	leases   *webhook.LeaseTokens
+	reporter *core.Reporter
 }
 
 func newBench(t testing.TB, change ...func(*api.Options)) *bench {
@@ -43,6 +47,10 @@ func newBench(t testing.TB, change ...func(*api.Options)) *bench {
 		}
 	})
 	o := api.Options{Submitter: submitter, Jobs: store, Stats: store, Poke: func(id int64) { b.poked = append(b.poked, id) }}
+	b.leases = newLeases(t)
+	b.reporter = core.NewReporter(store, core.ReporterOptions{ID: "test"})
+	t.Cleanup(func() { b.reporter.Close(context.Background()) })
+	o.Types, o.Attempts, o.Leases, o.Access, o.Once = store, b.reporter, b.leases, store, store
 	for _, f := range change {
 		f(&o)
 	}

@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -37,6 +36,11 @@ func (a *API) leaseRoutes(doc huma.API) []route {
 	}
 	permanent, wait := &huma.Schema{Type: huma.TypeBoolean, Description: "Do not try again."}, durationSchema()
 	wait.Description = "Try again after this, instead of the back-off; up to 720h. Not beside permanent."
+	fail := call("fail-job", "fail", "End an attempt with an error", "The job is tried again by its back-off, or has failed for good. A repeat gets the first answer.",
+		map[string]*huma.Schema{"error": someSchema("What went wrong; 2 KiB of it are kept.", leaseBody), "permanent": permanent, "retry_after": wait}, "error")
+	fail.RequestBody.Content["application/json"].Schema.Not = &huma.Schema{
+		Required: []string{"permanent", "retry_after"}, Properties: map[string]*huma.Schema{"permanent": {Enum: []any{true}}},
+	}
 	return []route{
 		{call("heartbeat-job", "heartbeat", "Extend the lease of an attempt", "It then lasts the job's timeout from now.", nil).
 			answers(http.StatusOK, "Extended.", schemaOf[extendedDoc](schemas)).
@@ -45,9 +49,7 @@ func (a *API) leaseRoutes(doc huma.API) []route {
 			map[string]*huma.Schema{"result": {Description: "Any JSON of up to 64 KiB."}}).
 			answers(http.StatusOK, "Done.", schemaOf[endedDoc](schemas)).
 			refusesBody(http.StatusNotFound, http.StatusConflict), a.complete, a.Limits.BodyTime},
-		{call("fail-job", "fail", "End an attempt with an error", "The job is tried again by its back-off, or has failed for good. A repeat gets the first answer.",
-			map[string]*huma.Schema{"error": someSchema("What went wrong; 2 KiB of it are kept.", leaseBody), "permanent": permanent, "retry_after": wait}, "error").
-			answers(http.StatusOK, "Recorded.", schemaOf[endedDoc](schemas)).
+		{fail.answers(http.StatusOK, "Recorded.", schemaOf[endedDoc](schemas)).
 			refusesBody(http.StatusNotFound, http.StatusConflict), a.fail, a.Limits.BodyTime},
 	}
 }
@@ -68,16 +70,6 @@ func leaseSchema(more map[string]*huma.Schema, required ...string) *huma.Schema 
 func someSchema(text string, limit int) *huma.Schema {
 	least := 1
 	return &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &limit, Description: text}
-}
-
-// byLeaseToken reports whether an operation's right is a lease token, so that it asks for no other.
-func byLeaseToken(op *huma.Operation) bool {
-	for _, act := range []string{"/heartbeat", "/complete", "/fail"} {
-		if strings.HasPrefix(op.Path, "/v1/jobs/{id}") && strings.HasSuffix(op.Path, act) {
-			return true
-		}
-	}
-	return false
 }
 
 // Compile-time check: what the API is given for attempts.
