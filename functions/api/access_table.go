@@ -31,7 +31,6 @@ var needs = map[string]need{
 	"submit-batch":   {core.RoleSubmit, tenant},
 	"list-jobs":      {core.RoleRead, tenant},
 	"get-job":        {core.RoleRead, tenant},
-	"explain-job":    {core.RoleRead, tenant},
 	"cancel-job":     {core.RoleSubmit, tenant},
 	"retry-job":      {core.RoleSubmit, tenant},
 	"reschedule-job": {core.RoleSubmit, tenant},

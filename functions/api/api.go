@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/belfry-dev/belfry/core"
 )
 
@@ -32,7 +34,7 @@ type Options struct {
 	// Now bounds run_at and its like; it need not be exact. Zero means time.Now.
 	Now func() time.Time
 	// Types keeps the definitions of types. Zero means that there are no calls for them.
-	Types core.TypeStore
+	Types Types
 	// Targets judges the targets of jobs and types. Zero means that nothing delivers here: every target is refused.
 	Targets Targets
 	// Attempts and Leases serve targets that report on their attempts. Zero means that there are no calls for it.
@@ -76,10 +78,11 @@ const DeadLimit = 10_000
 // API is the HTTP API. It is safe for concurrent use. Close it after the last request.
 type API struct {
 	Options
-	wait   *waiter
-	recent *recentStats
-	gate   *gate
-	serve  http.Handler
+	wait       *waiter
+	recent     *recentStats
+	gate       *gate
+	operations []*huma.Operation // those of the document
+	serve      http.Handler
 }
 
 // New puts the API together. An error names the option that is missing.
