@@ -28,6 +28,9 @@ func (a *API) submitBatch(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	jobs = a.judgeTargets(r.Context(), jobs, faults)
+	if err := a.ofType(r.Context(), jobs); err != nil {
+		return err
+	}
 	render := func(answers []core.Submitted) core.Answer {
 		return core.Answer{Status: http.StatusOK, Body: batchAnswer(jobs, answers, faults)}
 	}

@@ -35,6 +35,9 @@ func (a *API) decodeJob(path string, raw []byte) (core.NewJob, *Problem) {
 		j.Delay = 0
 	}
 	d.blame(core.CheckNewJob(&j, now))
+	if !d.has("max_attempts") {
+		j.MaxAttempts = 0 // its type may say; see ofType
+	}
 	return j, d.problem()
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -8,6 +9,13 @@ import (
 
 	"github.com/belfry-dev/belfry/core"
 )
+
+// Types keeps the definitions of types, and remembers them: a core.Types.
+type Types interface {
+	core.TypeStore
+	Fresh(ctx context.Context) error
+	Lookup(name string) (core.JobType, bool)
+}
 
 // typeFields are the fields of a type's definition. Those of later are refused by name until they act.
 var (
@@ -145,6 +153,27 @@ func (a *API) listTypes(w http.ResponseWriter, r *http.Request) error {
 	}
 	b = append(b, `],"next_cursor":`...)
 	writeJSON(w, http.StatusOK, append(strconv.AppendQuote(b, next), '}'))
+	return nil
+}
+
+// ofType gives jobs what their types define and they do not say themselves, and what nobody says its default: the
+// answer shows them as they are kept.
+func (a *API) ofType(ctx context.Context, jobs []core.NewJob) error {
+	if a.Types != nil {
+		if err := a.Types.Fresh(ctx); err != nil {
+			return err
+		}
+	}
+	for i := range jobs {
+		if a.Types != nil {
+			if t, known := a.Types.Lookup(jobs[i].Type); known {
+				t.Complete(&jobs[i])
+			}
+		}
+		if jobs[i].MaxAttempts == 0 {
+			jobs[i].MaxAttempts = core.DefaultMaxAttempts
+		}
+	}
 	return nil
 }
 

@@ -47,7 +47,12 @@ func (a *API) jobIn(r *http.Request, raw []byte) (core.NewJob, error) {
 		return j, p
 	}
 	j.Trace = traceOf(r)
-	return j, a.checkTarget(r.Context(), j.Target)
+	if err := a.checkTarget(r.Context(), j.Target); err != nil {
+		return j, err
+	}
+	jobs := []core.NewJob{j}
+	err := a.ofType(r.Context(), jobs)
+	return jobs[0], err
 }
 
 // submitAnswer is the new job, or the one that holds its dedupe key.

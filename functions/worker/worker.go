@@ -18,6 +18,10 @@ type Options struct {
 	Settings boot.Settings
 	ID       string // names this worker in rows and logs; required
 	Log      *slog.Logger
+	// Deliver does the work of jobs that have a target, or whose type has one; Types knows which do, kept fresh by
+	// whoever made it. Nil means that handlers do all work.
+	Deliver core.Handler
+	Types   *core.Types
 	// Poll is the longest sleep between claims in direct mode. Zero means 1 s; longer where a tick of the same
 	// process calls Wake.
 	Poll time.Duration
@@ -42,6 +46,7 @@ func New(o Options) (*Function, error) {
 	w, err := core.NewWorker(o.Store, o.Handlers, core.WorkerOptions{
 		ID: o.ID, Slots: o.Settings.Workers, CriticalSlots: critical, Lease: o.Settings.Lease, Heartbeat: o.Settings.Heartbeat,
 		Timeout: o.Settings.Timeout, StopGrace: grace, Poll: o.Poll,
+		Deliver: o.Deliver, Types: o.Types,
 		OnEvent: func(e core.WorkEvent) { logEvent(o.Log, e) },
 	})
 	if err != nil {

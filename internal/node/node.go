@@ -48,6 +48,9 @@ func Run(ctx context.Context, p Parts) error {
 		p.Ready()
 	}
 	roles, ctx := errgroup.WithContext(ctx)
+	if n.Roles.API || n.Roles.Worker {
+		roles.Go(func() error { n.types.Run(ctx); return nil })
+	}
 	if n.server != nil {
 		roles.Go(func() error { return n.serve(ctx) })
 	}
@@ -70,6 +73,7 @@ type running struct {
 	tick   *tick.Function
 	worker *worker.Function
 
+	types    *core.Types
 	webhooks *boot.Webhooks
 	reports  *core.Reporter // of targets
 }
@@ -77,6 +81,7 @@ type running struct {
 func (n *running) build(ctx context.Context) (err error) {
 	if n.Roles.Worker {
 		o := worker.Options{Store: n.Store, Queue: n.Queue, Handlers: n.Handlers, Settings: n.Settings, ID: n.name, Log: n.Log}
+		o.Deliver, o.Types = n.webhooks.Handler(), n.types
 		if n.Roles.Tick {
 			o.Poll = 2 * n.Settings.Tick // the tick of this process wakes it
 		}
@@ -121,7 +126,7 @@ func (n *running) buildAPI(ctx context.Context) error {
 	}
 	o := api.Options{
 		Tokens: n.Settings.Tokens, Access: n.Store, Closed: !loopback && !n.Settings.Insecure, Loopback: loopback && !n.Settings.Insecure,
-		Limits: api.Limits{Rate: n.Settings.APIRate}, KeepKeys: n.Settings.KeepKeys, Once: n.Store,
+		Limits: api.Limits{Rate: n.Settings.APIRate}, KeepKeys: n.Settings.KeepKeys,
 		Jobs: n.Store, Stats: n.Store, Version: n.Version, Logger: n.Log,
 	}
 	wake := func() {}
@@ -130,7 +135,7 @@ func (n *running) buildAPI(ctx context.Context) error {
 		o.Poke = func(id int64) { n.worker.Wake(); n.worker.Poke(id) }
 	}
 	n.webhookAPI(&o)
-	n.submit = core.NewSubmitter(store, core.SubmitterOptions{Wake: wake})
+	n.submit = core.NewSubmitter(store, core.SubmitterOptions{Wake: wake, Types: n.types})
 	o.Submitter = n.submit
 	if n.api, err = api.New(o); err != nil {
 		return err
