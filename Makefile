@@ -54,6 +54,14 @@ tally: ## all tests of both modules, told in short, closed by a count
 accept: ## 20,000 jobs over HTTP, each held against what its file implies (ARGS="-queue")
 	go run ./internal/accept $(ARGS)
 
+.PHONY: fuzz-tools
+fuzz-tools: ## the pinned API fuzzer, in internal/apifuzz/.venv
+	cd internal/apifuzz && python3 -m venv .venv && .venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+
+.PHONY: fuzz-api
+fuzz-api: ## thousands of requests made from the OpenAPI document, on both stores: 10 minutes (ARGS="-for 1m -seed 7")
+	go test -count 1 -timeout 60m -v ./internal/apifuzz -args -for 5m -seed 0 $(ARGS)
+
 .PHONY: crash
 crash: ## kill, freeze and restart everything under load, then check: 6 minutes at most (ARGS="-layout a -seed 7")
 	go run ./internal/crashrun $(ARGS)

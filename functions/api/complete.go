@@ -117,7 +117,7 @@ func asJSON(v any) any {
 	return json.RawMessage(text)
 }
 
-// link adds to each answer the calls that take a value of it: the jobs' ids, the next page's cursor.
+// link adds to each answer the calls that take a value of it: the job's id, the next page's cursor.
 func link(operations []*huma.Operation) {
 	for _, op := range operations {
 		for status, response := range op.Responses {
@@ -135,11 +135,10 @@ func link(operations []*huma.Operation) {
 // linksFrom are the calls that follow an answer of this schema.
 func linksFrom(op *huma.Operation, answer *huma.Schema, operations []*huma.Operation) map[string]*huma.Link {
 	links := map[string]*huma.Link{}
-	value := map[string]string{"#/components/schemas/Job": "$response.body#/id", "#/components/schemas/Page": "$response.body#/items/0/id"}[answer.Ref]
 	for _, to := range operations {
 		switch name := onlyPathParam(to); {
-		case value != "" && strings.HasPrefix(to.Path, "/v1/jobs/{id}"):
-			links[to.OperationID] = &huma.Link{OperationID: to.OperationID, Parameters: map[string]any{"id": value}, Description: to.Summary + "."}
+		case answer.Ref == "#/components/schemas/Job" && strings.HasPrefix(to.Path, "/v1/jobs/{id}"):
+			links[to.OperationID] = &huma.Link{OperationID: to.OperationID, Parameters: map[string]any{"id": "$response.body#/id"}, Description: to.Summary + "."}
 		case op.Method == http.MethodPut && name != "" && name == onlyPathParam(op) && strings.HasPrefix(to.Path, op.Path) && to != op:
 			links[to.OperationID] = &huma.Link{OperationID: to.OperationID, Parameters: map[string]any{name: "$request.path." + name}, Description: to.Summary + "."}
 		}

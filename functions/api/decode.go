@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -180,12 +181,24 @@ func parseInstant(field, text string, now time.Time) (time.Time, *core.FieldErro
 
 // whole reads a whole number within bounds.
 func (d *decoder) whole(field string, raw []byte, low, high int) int {
-	n, err := strconv.Atoi(string(raw))
-	if err != nil || n < low || n > high {
+	n, ok := wholeNumber(raw)
+	if !ok || n < low || n > high {
 		d.fault(field, fmt.Sprintf("must be a whole number from %d to %d", low, high))
 		return 0
 	}
 	return n
+}
+
+// wholeNumber reads a number of JSON that has no fraction, however it is written: 5.0 and 5e0 are 5.
+func wholeNumber(raw []byte) (int, bool) {
+	if n, err := strconv.Atoi(string(raw)); err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
+		return 0, false
+	}
+	return int(f), true
 }
 
 // array calls each for the elements of an array of at most limit.
