@@ -31,7 +31,7 @@ func everything(t *testing.T, change ...func(*Options)) *API {
 	}
 	reporter := core.NewReporter(store, core.ReporterOptions{ID: "test"})
 	o := Options{
-		Submitter: core.NewSubmitter(store, core.SubmitterOptions{}), Once: store, Jobs: store, Stats: store, Types: store, Access: store,
+		Submitter: core.NewSubmitter(store, core.SubmitterOptions{}), Jobs: store, Stats: store, Types: core.NewTypes(store, core.TypesOptions{}), Access: store,
 		Attempts: reporter, Leases: leases,
 	}
 	for _, f := range change {

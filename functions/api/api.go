@@ -40,7 +40,7 @@ type Options struct {
 	// Attempts and Leases serve targets that report on their attempts. Zero means that there are no calls for it.
 	Attempts Attempts
 	Leases   LeaseTokens
-	// Once writes jobs under an idempotency key: a core.Submitter. Zero means that Idempotency-Key is refused.
+	// Once writes jobs under an idempotency key. Zero means the Submitter, if it can; else Idempotency-Key is refused.
 	Once OnceSubmitter
 	// KeepKeys is how long the answer to a call with an Idempotency-Key is kept. Zero means 24 h.
 	KeepKeys time.Duration
@@ -89,6 +89,9 @@ type API struct {
 func New(o Options) (*API, error) {
 	if o.Submitter == nil || o.Jobs == nil || o.Stats == nil {
 		return nil, errors.New("api: Submitter, Jobs and Stats are required")
+	}
+	if o.Once == nil {
+		o.Once, _ = o.Submitter.(OnceSubmitter)
 	}
 	if o.Poke == nil {
 		o.Poke = func(int64) {}

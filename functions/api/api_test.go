@@ -50,7 +50,7 @@ func newBench(t testing.TB, change ...func(*api.Options)) *bench {
 	b.leases = newLeases(t)
 	b.reporter = core.NewReporter(store, core.ReporterOptions{ID: "test"})
 	t.Cleanup(func() { b.reporter.Close(context.Background()) })
-	o.Types, o.Attempts, o.Leases, o.Access, o.Once = store, b.reporter, b.leases, store, store
+	o.Types, o.Attempts, o.Leases, o.Access = core.NewTypes(store, core.TypesOptions{}), b.reporter, b.leases, store
 	for _, f := range change {
 		f(&o)
 	}
