@@ -10,8 +10,9 @@ import (
 
 // Bounds on a target.
 const (
-	MaxTargetBytes   = 16 << 10
-	MaxTargetHeaders = 50
+	MaxTargetBytes    = 16 << 10
+	MaxTargetURLBytes = 4 << 10
+	MaxTargetHeaders  = 50
 )
 
 // checkTarget accepts {"url": …, "headers": {…}} with an absolute http or https URL. Which addresses may be
@@ -37,11 +38,13 @@ func checkTarget(errs *FieldErrors, target json.RawMessage) {
 		URL     string            `json:"url"`
 		Headers map[string]string `json:"headers"`
 	}
-	if json.Unmarshal(target, &t) != nil || !namesOnce(target, "url", "headers") {
+	if json.Unmarshal(target, &t) != nil || isNull(target) || !namesOnce(target, "url", "headers") {
 		errs.Add("target", `must be {"url": "https://...", "headers": {"name": "value"}} and nothing else`)
 		return
 	}
-	if !validTargetURL(t.URL) {
+	if len(t.URL) > MaxTargetURLBytes {
+		errs.Add("target.url", "is %d bytes, at most %d are kept", len(t.URL), MaxTargetURLBytes)
+	} else if !validTargetURL(t.URL) {
 		errs.Add("target.url", "must be an http or https URL with a host and without a user or password")
 	}
 	if len(t.Headers) > MaxTargetHeaders {
@@ -55,8 +58,8 @@ func checkTarget(errs *FieldErrors, target json.RawMessage) {
 	}
 }
 
-// namesOnce reports whether the members of an object have these names exactly, and no name stands twice in it or in
-// an object within: else readers would disagree about what a document says. What is no object has no members.
+// namesOnce reports whether the members of an object have these names exactly, and no name stands twice or for null in
+// it or in an object within: else readers would disagree about what a document says. What is no object has no members.
 func namesOnce(object []byte, names ...string) bool {
 	decoder := json.NewDecoder(bytes.NewReader(object))
 	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {
@@ -70,12 +73,14 @@ func namesOnce(object []byte, names ...string) bool {
 		}
 		seen[name] = true
 		var value json.RawMessage
-		if decoder.Decode(&value) != nil || !namesOnce(value) {
+		if decoder.Decode(&value) != nil || isNull(value) || !namesOnce(value) {
 			return false
 		}
 	}
 	return true
 }
+
+func isNull(value []byte) bool { return string(bytes.TrimSpace(value)) == "null" }
 
 // validTargetURL accepts an absolute http or https URL of visible ASCII whose host is a name or an address without a
 // zone: what the SQL function belfry.is_target_url accepts.

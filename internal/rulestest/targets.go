@@ -39,14 +39,14 @@ func targetCases() []Case {
 		return `{"url":"https://x","headers":{` + strings.Join(headers, ",") + `}}`
 	}
 	sized := func(n int) string {
-		const frame = `{"url":"https://x/"}`
-		return `{"url":"https://x/` + strings.Repeat("a", n-len(frame)) + `"}`
+		return `{"url":"https://x","headers":{"a":"` + strings.Repeat("v", n-len(`{"url":"https://x","headers":{"a":""}}`)) + `"}}`
 	}
+	long := func(n int) string { return `{"url":"https://x/` + strings.Repeat("a", n-len("https://x/")) + `"}` }
 	all := []Case{
-		target("with headers", "", ` { "headers" : {"X-A": "b c ~", "authorization":""}, "url":"https://x" } `), target("of escapes", "", `{"\u0075rl":"\u0068ttps://x"}`), target("headers null", "", `{"url":"https://x","headers":null}`),
-		target("header null", "", `{"url":"https://x","headers":{"a":null}}`), target("50 headers", "", many(core.MaxTargetHeaders)), target("51 headers", "target.headers", many(core.MaxTargetHeaders+1)),
-		target("largest", "", sized(core.MaxTargetBytes)), target("too large", "target", sized(core.MaxTargetBytes+1)),
-		target("a text", "target", `"https://x"`), target("an array", "target", `[]`), target("a number", "target", `1`), target("null", "target.url", `null`), target("without url", "target.url", `{}`), target("url null", "target.url", `{"url":null}`),
+		target("with headers", "", `{ "headers" : {"X-A": "b c ~", "authorization":""}, "url":"https://x"`+"\n\t}"), target("of escapes", "", `{"\u0075rl":"\u0068ttps://x"}`), target("headers null", "target", `{"url":"https://x","headers":null}`),
+		target("header null", "target", `{"url":"https://x","headers":{"a":null}}`), target("50 headers", "", many(core.MaxTargetHeaders)), target("51 headers", "target.headers", many(core.MaxTargetHeaders+1)),
+		target("largest", "", sized(core.MaxTargetBytes)), target("too large", "target", sized(core.MaxTargetBytes+1)), target("longest URL", "", long(core.MaxTargetURLBytes)), target("URL too long", "target.url", long(core.MaxTargetURLBytes+1)),
+		target("a text", "target", `"https://x"`), target("an array", "target", `[]`), target("a number", "target", `1`), target("null", "target", `null`), target("without url", "target.url", `{}`), target("url null", "target", `{"url":null}`),
 		target("url a number", "target", `{"url":1}`), target("url an object", "target", `{"url":{}}`), target("unknown member", "target", `{"url":"https://x","method":"GET"}`), target("member in capitals", "target", `{"URL":"https://x"}`),
 		target("url twice", "target", `{"url":"https://x","url":"https://y"}`), target("header twice", "target", `{"url":"https://x","headers":{"a":"1","a":"2"}}`), target("headers an array", "target", `{"url":"https://x","headers":[]}`),
 		target("headers a text", "target", `{"url":"https://x","headers":"a: b"}`), target("header a number", "target", `{"url":"https://x","headers":{"a":1}}`), target("header an array", "target", `{"url":"https://x","headers":{"a":["b"]}}`),

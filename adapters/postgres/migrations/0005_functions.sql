@@ -117,7 +117,7 @@ DECLARE
     size    integer := octet_length(target::text);
     fault   text;
     faults  text[] := '{}';
-    headers json := '{}';
+    headers json;
 BEGIN
     IF size > 16384 THEN
         RETURN ARRAY[format('target: is %s bytes, at most 16384 are kept', size)];
@@ -126,23 +126,20 @@ BEGIN
     IF fault IS NOT NULL THEN
         RETURN ARRAY['target: ' || fault];
     END IF;
-    IF json_typeof(target) NOT IN ('object', 'null') THEN
+    IF json_typeof(target) <> 'object' THEN
         RETURN ARRAY[shape];
     END IF;
-    IF json_typeof(target) = 'object' THEN
-        IF EXISTS (SELECT FROM json_each(target) m GROUP BY m.key HAVING count(*) > 1 OR m.key COLLATE "C" NOT IN ('url', 'headers'))
-            OR coalesce(json_typeof(target -> 'url') NOT IN ('string', 'null'), false)
-            OR coalesce(json_typeof(target -> 'headers') NOT IN ('object', 'null'), false) THEN
-            RETURN ARRAY[shape];
-        END IF;
-        IF json_typeof(target -> 'headers') = 'object' THEN
-            headers := target -> 'headers';
-        END IF;
-        IF EXISTS (SELECT FROM json_each(headers) h GROUP BY h.key HAVING count(*) > 1 OR bool_or(json_typeof(h.value) NOT IN ('string', 'null'))) THEN
-            RETURN ARRAY[shape];
-        END IF;
+    headers := coalesce(target -> 'headers', '{}');
+    IF EXISTS (SELECT FROM json_each(target) m GROUP BY m.key HAVING count(*) > 1 OR m.key COLLATE "C" NOT IN ('url', 'headers'))
+        OR json_typeof(target -> 'url') <> 'string' OR json_typeof(headers) <> 'object' THEN
+        RETURN ARRAY[shape];
     END IF;
-    IF json_typeof(target) = 'null' OR NOT belfry.is_target_url(coalesce(target ->> 'url', '')) THEN
+    IF EXISTS (SELECT FROM json_each(headers) h GROUP BY h.key HAVING count(*) > 1 OR bool_or(json_typeof(h.value) <> 'string')) THEN
+        RETURN ARRAY[shape];
+    END IF;
+    IF octet_length(target ->> 'url') > 4096 THEN
+        faults := array_append(faults, format('target.url: is %s bytes, at most 4096 are kept', octet_length(target ->> 'url')));
+    ELSIF NOT belfry.is_target_url(coalesce(target ->> 'url', '')) THEN
         faults := array_append(faults, 'target.url: must be an http or https URL with a host and without a user or password');
     END IF;
     IF (SELECT count(*) FROM json_each(headers)) > 50 THEN
