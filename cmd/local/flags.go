@@ -4,6 +4,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
+	"slices"
 	"time"
 
 	"github.com/belfry-dev/belfry/functions/boot"
@@ -15,6 +17,16 @@ type options struct {
 	settings boot.Settings
 	roles    node.Roles
 	data     string
+}
+
+// allowThisMachine lets webhooks reach receivers on this machine where nobody but its own users can submit jobs: all
+// roles are in this process and the API listens on loopback.
+func (o *options) allowThisMachine() {
+	host, _, err := net.SplitHostPort(o.settings.Addr)
+	if ip := net.ParseIP(host); err != nil || o.roles != (node.Roles{API: true, Tick: true, Worker: true}) || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return
+	}
+	o.settings.WebhookAllow = append(slices.Clone(o.settings.WebhookAllow), "127.0.0.0/8", "::1", "localhost")
 }
 
 // parse reads environment and flags. flag.ErrHelp means help was printed.

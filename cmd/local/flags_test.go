@@ -21,3 +21,30 @@ func TestTickAndWorkerStayTogetherOverMem(t *testing.T) {
 		}
 	}
 }
+
+// Receivers on this machine are within reach only while submitters are on it too.
+func TestWebhooksReachThisMachineOnlyFromIt(t *testing.T) {
+	for _, row := range []struct {
+		args  []string
+		allow string
+	}{
+		{nil, "hooks.internal 127.0.0.0/8 ::1 localhost"},
+		{[]string{"-addr", "localhost:0"}, "hooks.internal 127.0.0.0/8 ::1 localhost"},
+		{[]string{"-addr", "[::1]:0"}, "hooks.internal 127.0.0.0/8 ::1 localhost"},
+		{[]string{"-addr", "0.0.0.0:0"}, "hooks.internal"},
+		{[]string{"-addr", ":8080"}, "hooks.internal"},
+		{[]string{"-addr", "192.168.1.2:8080"}, "hooks.internal"},
+		{[]string{"-database-url", "postgres://h/db", "-role", "worker"}, "hooks.internal"},
+		{[]string{"-database-url", "postgres://h/db", "-role", "api,worker"}, "hooks.internal"},
+	} {
+		t.Setenv("BELFRY_WEBHOOK_ALLOW", "hooks.internal")
+		o, err := parse(row.args, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.allowThisMachine()
+		if got := strings.Join(o.settings.WebhookAllow, " "); got != row.allow {
+			t.Errorf("%v: allows %q, want %q", row.args, got, row.allow)
+		}
+	}
+}

@@ -26,9 +26,12 @@ func run(ctx context.Context, args []string, out, errs io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	o.allowThisMachine()
+	log := boot.NewLogger(o.settings, errs)
+	boot.QuietStandardLog(log)
 	parts := node.Parts{
 		Settings: o.settings, Roles: o.roles, Handlers: worker.Tryout(), Version: boot.Version(),
-		Log: boot.NewLogger(o.settings, errs),
+		Log: log,
 	}
 	if o.roles.API {
 		if parts.Listener, err = new(net.ListenConfig).Listen(ctx, "tcp", o.settings.Addr); err != nil {
