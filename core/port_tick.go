@@ -77,6 +77,7 @@ type Taken struct {
 type MaintainRequest struct {
 	HistoryRetention time.Duration // zero means keep for ever
 	DeadRetention    time.Duration // zero means keep for ever
+	LedgerRetention  time.Duration // of the schedules' ledger; zero means keep for ever
 	DaysAhead        int           // history partitions kept ready; zero means 8
 }
 

@@ -40,7 +40,7 @@ type ScheduleRule struct {
 	Paused       bool           `json:"paused,omitempty"`
 
 	Type        string           `json:"type"` // of its jobs, and what else they get
-	Payload     json.RawMessage  `json:"payload,omitempty"`
+	Payload     json.RawMessage  `json:"-"` // kept apart, byte for byte
 	Priority    string           `json:"priority,omitempty"`
 	MaxAttempts int              `json:"max_attempts,omitempty"`
 	Timeout     ScheduleLength   `json:"timeout,omitzero"`

@@ -34,6 +34,9 @@ const (
 	colTarget
 	colTags
 	colTrace
+	colSchedule
+	colScheduledFor
+	colCovers
 	colErrors
 	recordWidth // the first column after {record}
 )
@@ -74,6 +77,9 @@ func record(j *core.Job, r wire.Row, before *core.Job) {
 	}
 	if !r.Null(colTags) {
 		j.Tags = r.Texts(colTags)
+	}
+	if !r.Null(colSchedule) {
+		j.Run = runOf(r.Text(colSchedule), r.Time(colScheduledFor), r[colCovers])
 	}
 	if !r.Null(colErrors) {
 		j.Errors = attemptErrors(r[colErrors])

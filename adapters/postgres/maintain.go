@@ -26,7 +26,7 @@ const (
 func (s *Store) Maintain(ctx context.Context, req core.MaintainRequest) (core.MaintainResult, error) {
 	var result core.MaintainResult
 	steps := []func(context.Context, core.MaintainRequest, *core.MaintainResult) error{
-		s.makePartitions, s.emptyOverflow, s.dropPartitions, s.dropDead, s.dropKeys, s.mergeRollups,
+		s.makePartitions, s.keepLedger, s.emptyOverflow, s.dropPartitions, s.dropDead, s.dropKeys, s.mergeRollups,
 	}
 	var faults error
 	for _, step := range steps {
@@ -83,6 +83,18 @@ func (s *Store) makeDay(ctx context.Context, day string, result *core.MaintainRe
 		}
 		return nil
 	}))
+}
+
+// ledgerMonthsAhead is how many months of the ledger are kept ready beyond the present one.
+const ledgerMonthsAhead = 2
+
+// keepLedger makes the ledger's months ahead and drops those past retention.
+func (s *Store) keepLedger(ctx context.Context, req core.MaintainRequest, _ *core.MaintainResult) error {
+	calls := []wire.Call{s.guard(maintainLockWait), s.sql.call("make_ledger_months", s.args(1).Int8(ledgerMonthsAhead), nil)}
+	if req.LedgerRetention > 0 {
+		calls = append(calls, s.sql.call("drop_ledger_months", s.args(1).Interval(req.LedgerRetention), nil))
+	}
+	return s.run(ctx, "maintain", calls...)
 }
 
 // emptyOverflow moves rows that found no partition into one made for their day, unless they are past retention.

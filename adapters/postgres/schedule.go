@@ -2,46 +2,153 @@ package postgres
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
+	"fmt"
 	"time"
 
+	"github.com/belfry-dev/belfry/adapters/postgres/wire"
 	"github.com/belfry-dev/belfry/core"
 )
 
-func (s *Store) CreateSchedule(context.Context, core.Schedule) (core.Schedule, error) {
-	return core.Schedule{}, errPending
+// CreateSchedule keeps a new schedule; see core.ScheduleStore.
+func (s *Store) CreateSchedule(ctx context.Context, sched core.Schedule) (core.Schedule, error) {
+	rule, err := json.Marshal(sched.Rule)
+	if err != nil {
+		return core.Schedule{}, fmt.Errorf("postgres: create schedule: %w", err)
+	}
+	st := &sched.State
+	made := false
+	a := s.args(13).Text(sched.Tenant).Text(sched.Name).Text(sched.Rule.Type).Bool(sched.Rule.Paused).Bool(sched.Rule.Exclusive()).JSON(rule).
+		Time(st.Anchor).Time(st.Accounted).Time(st.NextDue).Time(st.PausedAt).Text(st.TZData).Time(st.ExpectBy).Time(st.Expected).JSON(sched.Rule.Payload)
+	err = s.run(ctx, "create schedule", s.guard(s.opts.LockTimeout), s.sql.call("create_schedule", a, func(r wire.Row) error {
+		made = true
+		sched.ID, sched.Version = r.Int(0), 1
+		sched.CreatedAt = r.Time(1)
+		sched.UpdatedAt = sched.CreatedAt
+		return nil
+	}))
+	if err == nil && !made {
+		err = wrap("create schedule", fmt.Errorf("%w: there is a schedule of that name", core.ErrConflict))
+	}
+	return sched, err
 }
 
-func (s *Store) GetSchedule(context.Context, string, string) (core.Schedule, error) {
-	return core.Schedule{}, errPending
+// GetSchedule reads one schedule.
+func (s *Store) GetSchedule(ctx context.Context, tenant, name string) (core.Schedule, error) {
+	list, err := s.schedules(ctx, "get schedule", s.sql.call, "get_schedule", wire.NewArgs(2).Text(tenant).Text(name))
+	if err == nil && len(list) == 0 {
+		err = wrap("get schedule", core.ErrNotFound)
+	}
+	if err != nil {
+		return core.Schedule{}, err
+	}
+	return list[0], nil
 }
 
-func (s *Store) ListSchedules(context.Context, core.ScheduleQuery) ([]core.Schedule, error) {
-	return nil, errPending
+// ListSchedules reads schedules by tenant and name.
+func (s *Store) ListSchedules(ctx context.Context, q core.ScheduleQuery) ([]core.Schedule, error) {
+	if q.TZDataNot != "" {
+		return s.schedules(ctx, "list schedules", s.sql.call, "stale_schedules", wire.NewArgs(2).Text(q.TZDataNot).Int8(int64(q.Limit)))
+	}
+	a := wire.NewArgs(6).TextOrNull(q.Tenant).Text(q.Type).BoolOrNull(q.Paused).Text(q.AfterTenant).Text(q.AfterName).Int8(int64(q.Limit))
+	return s.schedules(ctx, "list schedules", s.sql.call, "list_schedules", a)
 }
 
-func (s *Store) DeleteSchedule(context.Context, string, string, int64) error { return errPending }
-
-func (s *Store) AdvanceSchedules(context.Context, []core.Advance, []core.Held) ([]core.Advanced, error) {
-	return nil, errPending
+func (s *Store) schedules(ctx context.Context, act string, call func(string, *wire.Args, func(wire.Row) error) wire.Call, name string, a *wire.Args) (list []core.Schedule, err error) {
+	err = s.run(ctx, act, s.guard(s.opts.LockTimeout), call(name, a, func(r wire.Row) error {
+		list = append(list, schedule(r))
+		return nil
+	}))
+	return list, err
 }
 
-func (s *Store) ActiveRuns(context.Context, string, string) ([]int64, error) { return nil, errPending }
-
-func (s *Store) Occurrences(context.Context, core.OccurrenceQuery) ([]core.Occurrence, error) {
-	return nil, errPending
+// DeleteSchedule removes a schedule and its ledger.
+func (s *Store) DeleteSchedule(ctx context.Context, tenant, name string, version int64) error {
+	fault := core.ErrNotFound
+	a := wire.NewArgs(3).Text(tenant).Text(name).Int8(version)
+	err := s.run(ctx, "delete schedule", s.guard(s.opts.LockTimeout), s.sql.call("delete_schedule", a, func(r wire.Row) error {
+		if fault = nil; !r.Bool(1) {
+			fault = core.ErrStale
+		}
+		return nil
+	}))
+	if err == nil {
+		err = wrap("delete schedule", fault)
+	}
+	return err
 }
 
-func (s *Store) Succeeded(context.Context, string, string, time.Time) (at, scheduledFor time.Time, err error) {
-	return at, scheduledFor, errPending
+// ActiveRuns lists the live jobs of a schedule.
+func (s *Store) ActiveRuns(ctx context.Context, tenant, name string) (ids []int64, err error) {
+	err = s.run(ctx, "active runs", s.guard(s.opts.LockTimeout), s.sql.call("active_runs", wire.NewArgs(2).Text(tenant).Text(name), func(r wire.Row) error {
+		ids = append(ids, r.Int(0))
+		return nil
+	}))
+	return ids, err
 }
 
-func (s *Store) RaiseAlerts(context.Context, []core.Alert) error { return errPending }
-
-func (s *Store) Alerts(context.Context, core.AlertQuery) ([]core.Alert, error) {
-	return nil, errPending
+// Occurrences reads a ledger, newest first.
+func (s *Store) Occurrences(ctx context.Context, q core.OccurrenceQuery) (list []core.Occurrence, err error) {
+	a := wire.NewArgs(5).Int8(q.ScheduleID).Time(q.From).Time(q.Before).Text(q.Outcome).Int8(int64(q.Limit))
+	err = s.run(ctx, "occurrences", s.guard(s.opts.LockTimeout), s.sql.call("occurrences", a, func(r wire.Row) error {
+		list = append(list, core.Occurrence{
+			From: r.Time(0), To: r.Time(1), Count: r.Int(2), Outcome: r.Text(3), Reason: r.Text(4), JobID: r.Int(5), At: r.Time(6),
+		})
+		return nil
+	}))
+	return list, err
 }
 
-func (s *Store) MarkAlerts(context.Context, []core.Alert) error { return errPending }
+// Succeeded looks for the newest success of a schedule.
+func (s *Store) Succeeded(ctx context.Context, tenant, name string, since time.Time) (at, scheduledFor time.Time, err error) {
+	a := wire.NewArgs(3).Text(tenant).Text(name).Time(since)
+	err = s.run(ctx, "succeeded", s.guard(s.opts.LockTimeout), s.sql.call("succeeded", a, func(r wire.Row) error {
+		at, scheduledFor = r.Time(0), r.Time(1)
+		return nil
+	}))
+	return at, scheduledFor, err
+}
 
-var errPending = errors.New("not built yet")
+// Places of the columns of {schedule}.
+const (
+	schedID = iota
+	schedTenant
+	schedName
+	schedVersion
+	schedRule
+	schedCreatedAt
+	schedUpdatedAt
+	schedAnchor
+	schedAccounted
+	schedNextDue
+	schedWaiting
+	schedPausedAt
+	schedResumed
+	schedTZData
+	schedExpectBy
+	schedExpected
+	schedAlerted
+	schedPayload
+	schedActive // the first column after {schedule}
+)
+
+// schedule reads the columns of {schedule} and whether a run is active. A damaged rule reads as one that never matches.
+func schedule(r wire.Row) core.Schedule {
+	s := core.Schedule{
+		ID: r.Int(schedID), Tenant: r.Text(schedTenant), Name: r.Text(schedName), Version: r.Int(schedVersion),
+		CreatedAt: r.Time(schedCreatedAt), UpdatedAt: r.Time(schedUpdatedAt), Active: r.Bool(schedActive),
+		State: core.ScheduleState{
+			Anchor: r.Time(schedAnchor), Accounted: r.Time(schedAccounted), NextDue: r.Time(schedNextDue), Waiting: r.Time(schedWaiting),
+			PausedAt: r.Time(schedPausedAt), Resumed: r.Time(schedResumed), TZData: r.Text(schedTZData),
+			ExpectBy: r.Time(schedExpectBy), Expected: r.Time(schedExpected), Alerted: r.Bool(schedAlerted),
+		},
+	}
+	if json.Unmarshal(r[schedRule], &s.Rule) != nil {
+		s.Rule = core.ScheduleRule{}
+	}
+	s.Rule.Payload = r.Bytes(schedPayload)
+	return s
+}
+
+const scheduleColumns = `s.id, s.tenant, s.name, s.version, s.rule, s.created_at, s.updated_at, s.anchor, s.accounted, s.next_due, s.waiting,
+    s.paused_at, s.resumed, s.tz_data, s.expect_by, s.expected, s.alerted, s.payload`

@@ -41,6 +41,7 @@ func loadStatements() (statements, error) {
 		"{live}", recordColumns+", "+liveColumns,
 		"{ended}", recordColumns+", "+endedColumns,
 		"{may_run}", mayRun,
+		"{schedule}", scheduleColumns,
 		"{next_token}", nextToken,
 		"{definition}", typeColumns,
 		"{brief}", strings.Replace(recordColumns, " payload,", " NULL::json AS payload,", 1),
@@ -51,6 +52,7 @@ func loadStatements() (statements, error) {
 		all[name] = parts.Replace(text)
 	}
 	all.vary("{skip_locked}", "SKIP LOCKED", "", waitingSuffix)
+	all.vary("{but_unhandled}", "WHERE NOT EXISTS (SELECT FROM belfry.job_types t WHERE t.type = l.type AND t.unhandled_until > (now() + $1::interval))", "", ofAllSuffix)
 	all.vary("{history}", "job_history", "job_history_overflow", overflowSuffix)
 	all.addLists()
 	all.addDeadWays()
@@ -85,6 +87,9 @@ const waitingSuffix = "_waiting"
 // overflowSuffix names the form of a statement that ends jobs on a day without a history partition.
 const overflowSuffix = "_overflow"
 
+// ofAllSuffix names the form of a statement that does not leave out unhandled types.
+const ofAllSuffix = "_of_all"
+
 // call is the statement of that name as part of a pipeline. A name without a file is a mistake in this package.
 func (s statements) call(name string, args *wire.Args, each func(wire.Row) error) wire.Call {
 	text, ok := s[name]
@@ -99,7 +104,7 @@ func (s statements) call(name string, args *wire.Args, each func(wire.Row) error
 const (
 	recordColumns = `id, run_at, created_at, started_at, expires_at, lease_token, ended_token, claim_id, dispatch_fence,
     attempts, max_attempts, snoozes, dispatches, priority, type, tenant, payload, timeout, backoff, dedupe_key, worker_id,
-    target, tags, trace, errors`
+    target, tags, trace, schedule, scheduled_for, covers, errors`
 	liveColumns  = `status, lease_until, cancel_wanted, NULL::timestamptz AS finished_at, NULL::json AS result, NULL::text AS reason`
 	endedColumns = `status, '-infinity'::timestamptz AS lease_until, false AS cancel_wanted, finished_at, result, reason`
 	nextToken    = `(least(lease_token, 9223372036854775806) + 1)`

@@ -66,6 +66,9 @@ func (t *tick) calls(suffix string) []wire.Call {
 	if req.Dispatch {
 		calls = append(calls, t.dispatch()...)
 	}
+	if req.ScheduleLimit > 0 {
+		calls = append(calls, t.schedules()...)
+	}
 	if req.Recall {
 		calls = append(calls, s.sql.call("recall", s.args(2).Text(req.Holder).Int8(recallLimit), nil))
 	}
@@ -87,6 +90,30 @@ func (t *tick) readLane(r wire.Row) error {
 	}
 	return nil
 }
+
+// schedules are the steps that look for schedules to advance.
+func (t *tick) schedules() []wire.Call {
+	s, req := t.s, t.req
+	return []wire.Call{
+		s.sql.call("due_schedules", s.args(2).Text(req.Holder).Int8(int64(req.ScheduleLimit)), func(r wire.Row) error {
+			t.result.Schedules = append(t.result.Schedules, schedule(r))
+			return nil
+		}),
+		s.sql.call("next_schedule", wire.NewArgs(0), func(r wire.Row) error {
+			t.result.ScheduleIn, t.result.Unsent = maxScheduleIn, r.Bool(1)
+			if !r.Null(0) {
+				t.result.ScheduleIn = min(r.Time(0).Sub(t.result.Now), maxScheduleIn)
+			}
+			if len(t.result.Schedules) >= req.ScheduleLimit {
+				t.result.ScheduleIn = 0
+			}
+			return nil
+		}),
+	}
+}
+
+// maxScheduleIn bounds TickResult.ScheduleIn.
+const maxScheduleIn = time.Hour
 
 // dispatch are the steps of queue mode.
 func (t *tick) dispatch() []wire.Call {

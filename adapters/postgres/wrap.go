@@ -40,7 +40,7 @@ func wrap(act string, err error) error {
 	if err == nil {
 		return nil
 	}
-	for _, sentinel := range []error{core.ErrConflict, core.ErrNotFound, core.ErrSchema, core.ErrReadOnly, core.ErrBusy} {
+	for _, sentinel := range []error{core.ErrConflict, core.ErrNotFound, core.ErrStale, core.ErrSchema, core.ErrReadOnly, core.ErrBusy} {
 		if errors.Is(err, sentinel) {
 			return fmt.Errorf("postgres: %s: %w", act, err)
 		}

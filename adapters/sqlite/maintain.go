@@ -30,6 +30,12 @@ func (s *Store) Maintain(ctx context.Context, req core.MaintainRequest) (res cor
 			return res, err
 		}
 	}
+	if req.LedgerRetention > 0 {
+		before := now - req.LedgerRetention.Microseconds()
+		if _, err := s.repeat(ctx, func(t *tx) (int, error) { return t.drop("drop_ledger", before) }); err != nil {
+			return res, err
+		}
+	}
 	if _, err := s.repeat(ctx, func(t *tx) (int, error) { return t.drop("drop_keys", now) }); err != nil {
 		return res, err
 	}

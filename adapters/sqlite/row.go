@@ -70,6 +70,9 @@ const (
 	colCreatedAt
 	colStartedAt
 	colFinishedAt
+	colSchedule
+	colScheduledFor
+	colCovers
 	columns
 )
 
@@ -77,7 +80,8 @@ const (
 func (r row) job() core.Job {
 	id := r.int(colID)
 	return core.Job{
-		ID: id, Type: r.text(colType), Payload: r.raw(colPayload), Priority: core.Priority(r.int(colPriority)),
+		Run: r.run(),
+		ID:  id, Type: r.text(colType), Payload: r.raw(colPayload), Priority: core.Priority(r.int(colPriority)),
 		Tenant: r.text(colTenant), RunAt: r.time(colRunAt), Status: core.Status(r.int(colStatus)),
 		Attempts: int(r.int(colAttempts)), MaxAttempts: int(r.int(colMaxAttempts)), Snoozes: int(r.int(colSnoozes)),
 		LeaseToken: r.int(colLeaseToken), LeaseUntil: r.time(colLeaseUntil), EndedToken: tokenOf(r.int(colEndedToken)),

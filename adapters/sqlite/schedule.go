@@ -2,46 +2,199 @@ package sqlite
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
+	"fmt"
+	"math"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
 )
 
-func (s *Store) CreateSchedule(context.Context, core.Schedule) (core.Schedule, error) {
-	return core.Schedule{}, errPending
+// CreateSchedule keeps a new schedule.
+func (s *Store) CreateSchedule(ctx context.Context, sched core.Schedule) (core.Schedule, error) {
+	rule, err := json.Marshal(sched.Rule)
+	if err != nil {
+		return core.Schedule{}, fmt.Errorf("sqlite: create schedule: %w", err)
+	}
+	st := &sched.State
+	err = s.writer.run(ctx, func(t *tx) error {
+		n, err := t.exec("create_schedule", sched.Tenant, sched.Name, string(rule), textOrNull(sched.Rule.Payload), sched.Rule.Type, number(sched.Rule.Paused),
+			number(sched.Rule.Exclusive()), t.now, timeOrNull(st.Anchor), micros(st.Accounted), timeOrNull(st.NextDue), timeOrNull(st.PausedAt),
+			st.TZData, timeOrNull(st.ExpectBy), timeOrNull(st.Expected))
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return fmt.Errorf("%w: there is a schedule of that name", core.ErrConflict)
+		}
+		kept, err := t.row("get_schedule", sched.Tenant, sched.Name)
+		if err == nil {
+			sched = kept.schedule()
+		}
+		return err
+	})
+	return sched, wrap("create schedule", err)
 }
 
-func (s *Store) GetSchedule(context.Context, string, string) (core.Schedule, error) {
-	return core.Schedule{}, errPending
+// GetSchedule reads one schedule.
+func (s *Store) GetSchedule(ctx context.Context, tenant, name string) (core.Schedule, error) {
+	list, err := s.schedules(ctx, "get_schedule", tenant, name)
+	if err == nil && len(list) == 0 {
+		err = core.ErrNotFound
+	}
+	if err != nil {
+		return core.Schedule{}, wrap("get schedule", err)
+	}
+	return list[0], nil
 }
 
-func (s *Store) ListSchedules(context.Context, core.ScheduleQuery) ([]core.Schedule, error) {
-	return nil, errPending
+// ListSchedules reads schedules by tenant and name.
+func (s *Store) ListSchedules(ctx context.Context, q core.ScheduleQuery) ([]core.Schedule, error) {
+	if q.TZDataNot != "" {
+		list, err := s.schedules(ctx, "stale_schedules", q.TZDataNot, int64(q.Limit))
+		return list, wrap("list schedules", err)
+	}
+	var paused any
+	if q.Paused != nil {
+		paused = number(*q.Paused)
+	}
+	list, err := s.schedules(ctx, "list_schedules", tenantOrNull(q.Tenant), q.Type, paused, q.AfterTenant, q.AfterName, int64(q.Limit))
+	return list, wrap("list schedules", err)
 }
 
-func (s *Store) DeleteSchedule(context.Context, string, string, int64) error { return errPending }
-
-func (s *Store) AdvanceSchedules(context.Context, []core.Advance, []core.Held) ([]core.Advanced, error) {
-	return nil, errPending
+func (s *Store) schedules(ctx context.Context, name string, args ...any) (list []core.Schedule, err error) {
+	err = s.readers.read(ctx, func(c *conn) error {
+		list = nil
+		return c.query(ctx, name, func(r row) error {
+			list = append(list, r.schedule())
+			return nil
+		}, args...)
+	})
+	return list, err
 }
 
-func (s *Store) ActiveRuns(context.Context, string, string) ([]int64, error) { return nil, errPending }
-
-func (s *Store) Occurrences(context.Context, core.OccurrenceQuery) ([]core.Occurrence, error) {
-	return nil, errPending
+// DeleteSchedule removes a schedule and its ledger.
+func (s *Store) DeleteSchedule(ctx context.Context, tenant, name string, version int64) error {
+	err := s.writer.run(ctx, func(t *tx) error {
+		found, err := t.row("get_schedule", tenant, name)
+		switch {
+		case err != nil:
+			return err
+		case found == nil:
+			return core.ErrNotFound
+		}
+		kept := found.schedule()
+		if version != 0 && version != kept.Version {
+			return core.ErrStale
+		}
+		for _, statement := range []string{"delete_ledger", "delete_schedule"} {
+			if _, err := t.exec(statement, kept.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return wrap("delete schedule", err)
 }
 
-func (s *Store) Succeeded(context.Context, string, string, time.Time) (at, scheduledFor time.Time, err error) {
-	return at, scheduledFor, errPending
+// ActiveRuns lists the live jobs of a schedule.
+func (s *Store) ActiveRuns(ctx context.Context, tenant, name string) (list []int64, err error) {
+	err = s.readers.read(ctx, func(c *conn) error {
+		list = nil
+		return c.query(ctx, "active_runs", func(r row) error {
+			list = append(list, r.int(0))
+			return nil
+		}, tenant, name)
+	})
+	return list, wrap("active runs", err)
 }
 
-func (s *Store) RaiseAlerts(context.Context, []core.Alert) error { return errPending }
-
-func (s *Store) Alerts(context.Context, core.AlertQuery) ([]core.Alert, error) {
-	return nil, errPending
+// Occurrences reads a ledger, newest first.
+func (s *Store) Occurrences(ctx context.Context, q core.OccurrenceQuery) (list []core.Occurrence, err error) {
+	err = s.readers.read(ctx, func(c *conn) error {
+		list = nil
+		return c.query(ctx, "occurrences", func(r row) error {
+			list = append(list, core.Occurrence{
+				From: r.time(0), To: r.time(1), Count: r.int(2), Outcome: r.text(3), Reason: r.text(4), JobID: r.int(5), At: r.time(6),
+			})
+			return nil
+		}, q.ScheduleID, timeOr(q.From, math.MinInt64), timeOr(q.Before, math.MaxInt64), q.Outcome, int64(q.Limit))
+	})
+	return list, wrap("occurrences", err)
 }
 
-func (s *Store) MarkAlerts(context.Context, []core.Alert) error { return errPending }
+// Succeeded looks for the newest success of a schedule.
+func (s *Store) Succeeded(ctx context.Context, tenant, name string, since time.Time) (at, scheduledFor time.Time, err error) {
+	err = s.readers.read(ctx, func(c *conn) error {
+		return c.query(ctx, "succeeded", func(r row) error {
+			at, scheduledFor = r.time(0), r.time(1)
+			return nil
+		}, tenant, name, micros(since))
+	})
+	return at, scheduledFor, wrap("succeeded", err)
+}
 
-var errPending = errors.New("not built yet")
+// number stores a boolean.
+func number(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// The columns of schedules, and what is selected after them.
+const (
+	schedID = iota
+	schedTenant
+	schedName
+	schedVersion
+	schedRule
+	schedPayload
+	schedType
+	schedPaused
+	schedExclusive
+	schedCreatedAt
+	schedUpdatedAt
+	schedAnchor
+	schedAccounted
+	schedNextDue
+	schedWaiting
+	schedPausedAt
+	schedResumed
+	schedTZData
+	schedExpectBy
+	schedExpected
+	schedAlerted
+	schedActive
+)
+
+// schedule reads a row of schedules and whether a run is active. A damaged rule reads as one that never matches.
+func (r row) schedule() core.Schedule {
+	s := core.Schedule{
+		ID: r.int(schedID), Tenant: r.text(schedTenant), Name: r.text(schedName), Version: r.int(schedVersion), Rule: decode[core.ScheduleRule](r.raw(schedRule)),
+		CreatedAt: r.time(schedCreatedAt), UpdatedAt: r.time(schedUpdatedAt), Active: r.int(schedActive) != 0,
+		State: core.ScheduleState{
+			Anchor: r.time(schedAnchor), Accounted: r.time(schedAccounted), NextDue: r.time(schedNextDue), Waiting: r.time(schedWaiting),
+			PausedAt: r.time(schedPausedAt), Resumed: r.time(schedResumed), TZData: r.text(schedTZData),
+			ExpectBy: r.time(schedExpectBy), Expected: r.time(schedExpected), Alerted: r.int(schedAlerted) != 0,
+		},
+	}
+	s.Rule.Payload = r.raw(schedPayload)
+	return s
+}
+
+// covered is the form in which a row keeps what a run made up late stands for.
+type covered struct {
+	CatchUp bool      `json:"catch_up,omitempty"`
+	Count   int64     `json:"count,omitempty"`
+	From    time.Time `json:"from,omitzero"`
+}
+
+// run reads what a job knows of its instant: nil where no schedule made it.
+func (r row) run() *core.Run {
+	if r[colSchedule] == nil {
+		return nil
+	}
+	c := decode[covered](r.raw(colCovers))
+	return &core.Run{Schedule: r.text(colSchedule), ScheduledFor: r.time(colScheduledFor), CatchUp: c.CatchUp, Covers: c.Count, CoversFrom: c.From}
+}

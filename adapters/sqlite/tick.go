@@ -32,6 +32,11 @@ func (s *Store) Tick(ctx context.Context, req core.TickRequest) (core.TickResult
 				return err
 			}
 		}
+		if req.ScheduleLimit > 0 {
+			if err := t.dueSchedules(req.ScheduleLimit, &res); err != nil {
+				return err
+			}
+		}
 		if req.Recall {
 			if err := t.recall(res.Held); err != nil {
 				return err

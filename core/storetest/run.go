@@ -19,7 +19,7 @@ func scenarios() []scenario {
 		tableScenarios(), finishScenarios(), reapScenarios(), cancelScenarios(), retryScenarios(), paceScenarios(), deadGroupScenarios(),
 		leaseScenarios(), dispatchScenarios(), unhandledScenarios(),
 		moveScenarios(), listScenarios(), lostAnswerScenarios(), damageScenarios(), rollupScenarios(), statsScenarios(), maintainScenarios(),
-		claimScenarios(), fairScenarios(), startScenarios(), heartbeatScenarios(),
+		claimScenarios(), fairScenarios(), startScenarios(), heartbeatScenarios(), scheduleScenarios(),
 		typeScenarios(), secretScenarios(), tokenScenarios(), idempotencyScenarios(), acceptedScenarios(),
 	)
 }

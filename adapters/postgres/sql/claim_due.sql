@@ -44,5 +44,5 @@ taken AS (
 SELECT 0 AS kind, t.* FROM taken t
 UNION ALL
 SELECT 1, id, run_at, NULL, NULL, NULL, lease_token, 0, 0, 0, 0, 0, 0, 0, priority, type, tenant, NULL, 0, NULL, NULL, NULL,
-       NULL, NULL, NULL, NULL
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM   picked WHERE NOT may_run;

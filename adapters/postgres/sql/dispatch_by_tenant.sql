@@ -63,9 +63,9 @@ taken AS (
 SELECT 0 AS kind, t.* FROM taken t
 UNION ALL
 SELECT 1, id, run_at, NULL, NULL, NULL, lease_token, 0, 0, 0, 0, 0, 0, 0, priority, type, tenant, NULL, 0, NULL, NULL, NULL,
-       NULL, NULL, NULL, NULL
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM   picked WHERE NOT may_run
 UNION ALL
 SELECT 2, quota, NULL, NULL, NULL, NULL, count(*), max(step), 0, 0, 0, 0, 0, 0, 0, '', (array_agg(tenant ORDER BY step DESC))[1],
-       NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+       NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM   picked GROUP BY quota;

@@ -12,7 +12,8 @@ WITH dead AS MATERIALIZED (
 ), put AS (
     INSERT INTO belfry.jobs ({record}, status)
     SELECT id, greatest({now}, $9::timestamptz) + (place - 1) * $10::interval, created_at, started_at, NULL, {next_token}, ended_token, 0, dispatch_fence,
-           0, max_attempts, 0, 0, priority, type, tenant, payload, timeout, backoff, dedupe_key, NULL, target, tags, trace, errors, 1
+           0, max_attempts, 0, 0, priority, type, tenant, payload, timeout, backoff, dedupe_key, NULL, target, tags, trace, schedule,
+           scheduled_for, covers, errors, 1
     FROM  (SELECT d.*, row_number() OVER (ORDER BY d.id) AS place FROM dead d) p
     ORDER  BY tenant, dedupe_key, id
     ON CONFLICT DO NOTHING

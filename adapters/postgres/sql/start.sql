@@ -16,5 +16,6 @@ WITH locked AS MATERIALIZED (
 )
 SELECT 0 AS kind, t.* FROM taken t
 UNION ALL
-SELECT 1, id, NULL, NULL, NULL, NULL, lease_token, 0, 0, 0, 0, 0, 0, 0, 0, '', '', NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+SELECT 1, id, NULL, NULL, NULL, NULL, lease_token, 0, 0, 0, 0, 0, 0, 0, 0, '', '', NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+       NULL, NULL, NULL
 FROM   locked WHERE NOT may_run;

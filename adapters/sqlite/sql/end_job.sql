@@ -4,5 +4,5 @@
 INSERT INTO job_history
 SELECT id, type, payload, priority, tenant, run_at, ?2, ?3, max_attempts, ?10, ?4, NULL, NULL, ?5, claim_id, worker_id,
 	dispatch_fence, dispatches, 0, dedupe_key, timeout, expires_at, backoff, target, tags, trace, ?6, ?7, ?8,
-	created_at, started_at, ?9
+	created_at, started_at, ?9, schedule, scheduled_for, covers
 FROM jobs WHERE id = ?1

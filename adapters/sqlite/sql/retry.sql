@@ -3,5 +3,5 @@
 INSERT INTO jobs
 SELECT id, type, payload, priority, tenant, ?2, 1, 0, max_attempts, 0, lease_token + 1, NULL, NULL, ended_token, claim_id,
 	worker_id, dispatch_fence, 0, 0, dedupe_key, timeout, NULL, backoff, target, tags, trace, errors, NULL, '',
-	created_at, started_at, NULL
+	created_at, started_at, NULL, schedule, scheduled_for, covers
 FROM dead_letters WHERE id = ?1

@@ -1,0 +1,52 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/belfry-dev/belfry/adapters/postgres/wire"
+	"github.com/belfry-dev/belfry/core"
+)
+
+// RaiseAlerts raises and clears alerts; see core.ScheduleStore.
+func (s *Store) RaiseAlerts(ctx context.Context, alerts []core.Alert) error {
+	if len(alerts) == 0 {
+		return nil
+	}
+	a := s.args(6)
+	wire.Texts(a, alerts, func(al *core.Alert) string { return al.Kind })
+	wire.Texts(a, alerts, func(al *core.Alert) string { return al.Tenant })
+	wire.Texts(a, alerts, func(al *core.Alert) string { return al.Subject })
+	wire.Texts(a, alerts, func(al *core.Alert) string { return al.Detail })
+	wire.Bools(a, alerts, func(al *core.Alert) bool { return al.RaisedAt.IsZero() && !al.ClearedAt.IsZero() })
+	wire.Bools(a, alerts, func(al *core.Alert) bool { return !al.RaisedAt.IsZero() && !al.ClearedAt.IsZero() })
+	return s.run(ctx, "raise alerts", s.guard(s.opts.LockTimeout), s.sql.call("raise_alerts", a, nil))
+}
+
+// Alerts lists alerts, newest first.
+func (s *Store) Alerts(ctx context.Context, q core.AlertQuery) (list []core.Alert, err error) {
+	a := wire.NewArgs(6).TextOrNull(q.Tenant).Text(q.Kind).Bool(q.Open).Bool(q.Unsent).Int8(q.Before).Int8(int64(q.Limit))
+	err = s.run(ctx, "alerts", s.sql.call("list_alerts", a, func(r wire.Row) error {
+		list = append(list, core.Alert{
+			ID: r.Int(0), Kind: r.Text(1), Tenant: r.Text(2), Subject: r.Text(3), Detail: r.Text(4), RaisedAt: r.Time(5), ClearedAt: r.Time(6),
+		})
+		return nil
+	}))
+	return list, err
+}
+
+// MarkAlerts notes that the events of alerts, as they were read, were published.
+func (s *Store) MarkAlerts(ctx context.Context, alerts []core.Alert) error {
+	a := wire.NewArgs(2)
+	wire.Int8s(a, alerts, func(al *core.Alert) int64 { return al.ID })
+	wire.Int2s(a, alerts, func(al *core.Alert) int16 { return eventOf(al.ClearedAt) })
+	return s.run(ctx, "mark alerts", s.guard(s.opts.LockTimeout), s.sql.call("mark_alerts", a, nil))
+}
+
+// eventOf is the number of an alert's last event: 1 raised, 2 cleared.
+func eventOf(cleared time.Time) int16 {
+	if cleared.IsZero() {
+		return 1
+	}
+	return 2
+}

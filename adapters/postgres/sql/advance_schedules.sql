@@ -1,0 +1,70 @@
+-- Take schedules to their next state, with the jobs and ledger rows that belong to it. A schedule that has moved, is
+-- locked, has an active run where it must not, or lies outside the fence is passed over, with all that belongs to it.
+--   $1 clock offset  $2 fence: buckets  $3 fence: tokens  $4 without a fence
+--   steps: $5 ids  $6 versions  $7 accounted  $8 inactive  $9 rules or null  $10 types or null  $11 paused  $12 exclusive  $13 anchors
+--   $14 accounted now  $15 next due  $16 waiting  $17 paused at  $18 resumed  $19 time zone data  $20 expect by  $21 expected
+--   $22 alerted  $23 attach  $43 payloads, with the rules
+--   jobs: $24 step  $25 types  $26 payloads  $27 priorities  $28 run at or null  $29 most attempts  $30 timeouts  $31 backoffs
+--   $32 targets  $33 tags  $34 scheduled for  $35 covers
+--   ledger: $36 step  $37 job or null  $38 from  $39 to  $40 counts  $41 outcomes  $42 reasons
+WITH held AS MATERIALIZED (
+    SELECT l.bucket
+    FROM   unnest($2::bigint[], $3::bigint[]) AS f (bucket, token)
+    JOIN   belfry.scheduler_leases l ON l.bucket = f.bucket AND l.token = f.token AND l.expires_at > clock_timestamp() + $1::interval
+    ORDER  BY l.bucket
+    FOR    SHARE OF l
+), steps AS MATERIALIZED (
+    SELECT * FROM unnest($5::bigint[], $6::bigint[], $7::timestamptz[], $8::boolean[], $9::json[], $10::text[], $11::boolean[], $12::boolean[],
+        $13::timestamptz[], $14::timestamptz[], $15::timestamptz[], $16::timestamptz[], $17::timestamptz[], $18::timestamptz[], $19::text[],
+        $20::timestamptz[], $21::timestamptz[], $22::boolean[], $23::timestamptz[], $43::json[])
+        WITH ORDINALITY AS g (ref, old_version, old_accounted, inactive, rule, type, paused, exclusive, anchor, accounted, next_due, waiting,
+            paused_at, resumed, tz_data, expect_by, expected, alerted, attach, payload, step)
+), locked AS MATERIALIZED (
+    SELECT g.step, s.id
+    FROM   steps g JOIN belfry.schedules s ON s.id = g.ref AND s.version = g.old_version AND s.accounted = g.old_accounted
+    WHERE  ($4::boolean OR (s.id & 63) IN (SELECT bucket FROM held))
+      AND  NOT (coalesce(g.inactive, false) AND EXISTS (SELECT FROM belfry.jobs j WHERE j.tenant = s.tenant AND j.schedule = s.name))
+    ORDER  BY s.id
+    FOR    UPDATE OF s SKIP LOCKED
+), moved AS (
+    UPDATE belfry.schedules s
+    SET    version = s.version + CASE WHEN g.rule IS NULL THEN 0 ELSE 1 END,
+           updated_at = CASE WHEN g.rule IS NULL THEN s.updated_at ELSE {now} END,
+           rule = coalesce(g.rule, s.rule), payload = CASE WHEN g.rule IS NULL THEN s.payload ELSE g.payload END, type = coalesce(g.type, s.type),
+           paused = CASE WHEN g.rule IS NULL THEN s.paused ELSE coalesce(g.paused, false) END,
+           exclusive = CASE WHEN g.rule IS NULL THEN s.exclusive ELSE coalesce(g.exclusive, false) END,
+           anchor = g.anchor, accounted = g.accounted, next_due = g.next_due, waiting = g.waiting, paused_at = g.paused_at,
+           resumed = g.resumed, tz_data = coalesce(g.tz_data, ''), expect_by = g.expect_by, expected = g.expected,
+           alerted = coalesce(g.alerted, false)
+    FROM   locked l JOIN steps g ON g.step = l.step
+    WHERE  s.id = l.id
+    RETURNING l.step, s.id, s.version, s.tenant, s.name, g.attach
+), jobs AS MATERIALIZED (
+    SELECT g.*, nextval('belfry.job_ids') AS id, m.id AS schedule_id, m.tenant, m.name, m.attach, m.version
+    FROM   unnest($24::bigint[], $25::text[], $26::json[], $27::smallint[], $28::timestamptz[], $29::integer[], $30::bigint[], $31::text[],
+               $32::json[], $33::text[], $34::timestamptz[], $35::json[])
+               WITH ORDINALITY AS g (step, type, payload, priority, run_at, max_attempts, timeout, backoff, target, tags, scheduled_for, covers, job)
+    JOIN   moved m ON m.step = g.step
+    ORDER  BY g.job
+), made AS (
+    INSERT INTO belfry.jobs (id, type, payload, priority, tenant, run_at, created_at, max_attempts, timeout, backoff, target, tags,
+        schedule, scheduled_for, covers, lease_token, status)
+    SELECT id, type, payload, priority, tenant, coalesce(run_at, {now}), {now}, max_attempts, timeout, backoff::bigint[], target,
+        tags::text[], CASE WHEN scheduled_for IS NULL THEN NULL ELSE name END, scheduled_for, covers, 1, 1
+    FROM   jobs
+), ledger AS (
+    INSERT INTO belfry.occurrences (schedule_id, from_at, to_at, count, outcome, reason, job_id, at)
+    SELECT m.id, g.from_at, g.to_at, g.count, g.outcome, g.reason, (SELECT j.id FROM jobs j WHERE j.job = g.job), {now}
+    FROM   unnest($36::bigint[], $37::bigint[], $38::timestamptz[], $39::timestamptz[], $40::bigint[], $41::text[], $42::text[])
+               AS g (step, job, from_at, to_at, count, outcome, reason)
+    JOIN   moved m ON m.step = g.step
+), attached AS (
+    UPDATE belfry.occurrences o
+    SET    job_id = j.id
+    FROM   (SELECT DISTINCT ON (step) * FROM jobs ORDER BY step, job) j
+    WHERE  j.attach IS NOT NULL AND o.schedule_id = j.schedule_id AND o.from_at = j.attach AND o.job_id IS NULL
+)
+SELECT m.step, m.version, 0::bigint, 0::bigint FROM moved m
+UNION ALL
+SELECT j.step, 0, j.job, j.id FROM jobs j
+ORDER  BY 1, 3;

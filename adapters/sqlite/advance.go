@@ -1,0 +1,176 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// maxScheduleIn bounds TickResult.ScheduleIn.
+const maxScheduleIn = time.Hour
+
+// AdvanceSchedules takes schedules to their next states in one transaction.
+func (s *Store) AdvanceSchedules(ctx context.Context, steps []core.Advance, fence []core.Held) ([]core.Advanced, error) {
+	answers := make([]core.Advanced, len(steps))
+	err := s.writer.run(ctx, func(t *tx) error {
+		held, err := t.fence(fence)
+		if err != nil {
+			return err
+		}
+		for i := range steps {
+			if answers[i], err = t.advance(&steps[i], held); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, wrap("advance schedules", err)
+	}
+	return answers, nil
+}
+
+// fence returns the buckets of a fence whose leases still stand, as bits; without a fence all of them.
+func (t *tx) fence(fence []core.Held) (int64, error) {
+	if fence == nil {
+		return -1, nil
+	}
+	var standing []core.Held
+	for _, h := range fence {
+		token, ok, err := t.number("lease_token", h.Bucket, t.now)
+		if err != nil {
+			return 0, err
+		}
+		if ok && token == h.Token {
+			standing = append(standing, h)
+		}
+	}
+	return bits(standing), nil
+}
+
+// advance applies one step, or says that it is stale.
+func (t *tx) advance(step *core.Advance, held int64) (core.Advanced, error) {
+	stale := core.Advanced{Stale: true}
+	found, err := t.row("get_schedule_by_id", step.ID)
+	if err != nil || found == nil {
+		return stale, err
+	}
+	now := found.schedule()
+	if held>>core.BucketOf(now.ID)&1 == 0 || now.Version != step.Version || !now.State.Accounted.Equal(step.Accounted) || step.Inactive && now.Active {
+		return stale, nil
+	}
+	answer := core.Advanced{Version: now.Version, JobIDs: make([]int64, len(step.Jobs))}
+	if step.Rule != nil {
+		if err := t.redefine(now.ID, step.Rule); err != nil {
+			return stale, err
+		}
+		answer.Version++
+	}
+	st := &step.State
+	_, err = t.exec("move_schedule", now.ID, timeOrNull(st.Anchor), micros(st.Accounted), timeOrNull(st.NextDue), timeOrNull(st.Waiting), timeOrNull(st.PausedAt),
+		timeOrNull(st.Resumed), st.TZData, timeOrNull(st.ExpectBy), timeOrNull(st.Expected), number(st.Alerted))
+	if err != nil {
+		return stale, err
+	}
+	for i := range step.Jobs {
+		if answer.JobIDs[i], err = t.submitRun(&now, &step.Jobs[i]); err != nil {
+			return stale, err
+		}
+	}
+	return answer, t.account(now.ID, step, answer.JobIDs)
+}
+
+func (t *tx) redefine(id int64, rule *core.ScheduleRule) error {
+	text, err := json.Marshal(rule)
+	if err != nil {
+		return fmt.Errorf("rule: %w", err)
+	}
+	_, err = t.exec("redefine_schedule", id, string(text), textOrNull(rule.Payload), rule.Type, number(rule.Paused), number(rule.Exclusive()), t.now)
+	return err
+}
+
+// submitRun writes a job that a schedule makes.
+func (t *tx) submitRun(of *core.Schedule, job *core.NewJob) (int64, error) {
+	payload, runAt := string(job.Payload), t.now
+	if payload == "" {
+		payload = "{}"
+	}
+	if !job.RunAt.IsZero() {
+		runAt = micros(job.RunAt)
+	}
+	var schedule, scheduledFor, covers any
+	if r := job.Run; r != nil {
+		schedule, scheduledFor = of.Name, micros(r.ScheduledFor)
+		if r.CatchUp || r.Covers > 1 {
+			text, err := json.Marshal(covered{CatchUp: r.CatchUp, Count: r.Covers, From: r.CoversFrom})
+			if err != nil {
+				return 0, err
+			}
+			covers = string(text)
+		}
+	}
+	id := t.w.nextID
+	t.w.nextID++
+	_, err := t.exec("submit_run", id, job.Type, payload, int64(cmp.Or(job.Priority, core.Default)), of.Tenant, runAt,
+		cmp.Or(job.MaxAttempts, core.DefaultMaxAttempts), job.Timeout.Microseconds(), encodeBackoff(job.Backoff), textOrNull(job.Target), encode(job.Tags),
+		t.now, schedule, scheduledFor, covers)
+	return id, err
+}
+
+// account writes a step's ledger rows.
+func (t *tx) account(id int64, step *core.Advance, jobs []int64) error {
+	for i := range step.Occurrences {
+		o, job := &step.Occurrences[i], int64(0)
+		if o.Job >= 0 && o.Job < len(jobs) {
+			job = jobs[o.Job]
+		}
+		if _, err := t.exec("put_occurrence", id, micros(o.From), micros(o.To), o.Count, o.Outcome, o.Reason, job, t.now); err != nil {
+			return err
+		}
+	}
+	if step.Attach.IsZero() || len(jobs) == 0 {
+		return nil
+	}
+	_, err := t.exec("attach_occurrence", id, micros(step.Attach), jobs[0])
+	return err
+}
+
+// dueSchedules adds to a tick's result the schedules that need to be advanced.
+func (t *tx) dueSchedules(limit int, res *core.TickResult) error {
+	due, err := t.rows("due_schedules", t.now, bits(res.Held), int64(limit))
+	if err != nil {
+		return err
+	}
+	res.Schedules = nil
+	listed := map[int64]bool{}
+	for _, r := range due {
+		if listed[r.int(0)] || len(listed) >= limit {
+			continue
+		}
+		listed[r.int(0)] = true
+		found, err := t.row("get_schedule_by_id", r.int(0))
+		if err != nil {
+			return err
+		}
+		s := found.schedule()
+		s.Active = s.Active && s.Rule.Exclusive()
+		res.Schedules = append(res.Schedules, s)
+	}
+	next, err := t.row("next_schedule")
+	if err != nil {
+		return err
+	}
+	res.ScheduleIn, res.Unsent = maxScheduleIn, next.int(1) != 0
+	if at := next.int(0); at != math.MaxInt64 {
+		res.ScheduleIn = min(until(t.now, at), maxScheduleIn)
+	}
+	if len(res.Schedules) >= limit {
+		res.ScheduleIn = 0
+	}
+	return nil
+}

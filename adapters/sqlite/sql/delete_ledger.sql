@@ -1,0 +1,3 @@
+-- Delete a schedule's ledger.
+--   ?1 id
+DELETE FROM occurrences WHERE schedule_id = ?1

@@ -1,0 +1,3 @@
+-- Delete a schedule.
+--   ?1 id
+DELETE FROM schedules WHERE id = ?1
