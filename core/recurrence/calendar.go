@@ -38,13 +38,19 @@ type month struct {
 }
 
 func monthAt(year int, number time.Month) month {
-	first := time.Date(year, number, 1, 0, 0, 0, 0, time.UTC)
-	next := time.Date(year, number+1, 1, 0, 0, 0, 0, time.UTC)
-	start := first.Unix() / day
-	if first.Unix() < 0 {
-		start = -(-first.Unix() / day) // midnights: nothing is left over
+	first := daysTo(year, number)
+	next := daysTo(year, number+1)
+	return month{first: first, length: int(next - first), weekDay: int((first%7 + 11) % 7)} // 1970 began on a Thursday
+}
+
+// daysTo is the number of days from 1970-01-01 to the first of a month of the years 1 and later; month 13 is
+// the next year's first. Years are taken to begin in March, so that the leap day is their last.
+func daysTo(year int, number time.Month) int64 {
+	y, m := int64(year), int64(number)-3
+	if m < 0 {
+		y, m = y-1, m+12
 	}
-	return month{first: start, length: int(next.Sub(first) / (day * time.Second)), weekDay: int(first.Weekday())}
+	return y*365 + y/4 - y/100 + y/400 + (153*m+2)/5 - 719468
 }
 
 // matches returns the days of m that match, bit n for day n.

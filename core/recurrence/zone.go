@@ -3,6 +3,7 @@ package recurrence
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"sort"
 	"sync"
 	"time"
 )
@@ -13,10 +14,22 @@ type Zones struct{ loaded sync.Map }
 
 // zone is one time zone of the embedded database.
 type zone struct {
+	zoneTable
 	name     string
 	data     string
-	location *time.Location
+	location *time.Location // for what callers see; the search has the table
 }
+
+// zoneTable is a zone's changes of offset.
+type zoneTable struct {
+	first   int64 // the offset before all changes
+	changes []change
+	listed  int64 // up to here changes says it all, later on tail does
+	tail    tail
+}
+
+// change is an instant from which on another offset holds.
+type change struct{ at, offset int64 }
 
 // find returns the zone of that name. Where there is none, near is a name that differs in case only.
 func (z *Zones) find(name string) (found *zone, near string) {
@@ -36,6 +49,9 @@ func (z *Zones) find(name string) (found *zone, near string) {
 		return nil, "" // the tests load every zone of the database
 	}
 	found = &zone{name: name, data: data, location: location}
+	if found.zoneTable, err = readChanges(data); err != nil {
+		return nil, ""
+	}
 	if z != nil {
 		z.loaded.Store(name, found)
 	}
@@ -56,51 +72,55 @@ var (
 
 // segment is a longest stretch of instants with one offset: [start, end), in seconds. At the ends of the
 // range of searches before or after equals offset. Segments are longer than three days and jumps are shorter
-// than two, for every zone of the database (TestZonesAreAsSegmentsNeedThem).
+// than two, for every zone of the database (TestZonesAreAsTheSearchNeedsThem).
 type segment struct {
 	start, end            int64
 	before, offset, after int64 // what is added to an instant to get the wall clock, in seconds
 }
 
-func (z *zone) offset(at int64) int64 {
-	_, seconds := time.Unix(at, 0).In(z.location).Zone()
-	return int64(seconds)
-}
-
-// segment returns the segment that holds at, which must lie in the range of searches. Changes of name alone
-// are no ends.
-func (z *zone) segment(at int64) segment {
-	g := segment{start: minInstant, end: maxInstant + 1, offset: z.offset(at)}
-	g.before, g.after = g.offset, g.offset
-	for from, _ := z.bounds(at); from > minInstant; from, _ = z.bounds(from - 1) {
-		if before := z.offset(from - 1); before != g.offset {
-			g.start, g.before = from, before
-			break
-		}
+// segment returns the segment that holds at, which must lie in the range of searches.
+func (z *zoneTable) segment(at int64) segment {
+	i := sort.Search(len(z.changes), func(i int) bool { return z.changes[i].at > at })
+	g := segment{start: minInstant, end: maxInstant + 1, offset: z.first}
+	if i > 0 {
+		g.start, g.offset = z.changes[i-1].at, z.changes[i-1].offset
 	}
-	for _, to := z.bounds(at); to <= maxInstant; _, to = z.bounds(to) {
-		if after := z.offset(to); after != g.offset {
-			g.end, g.after = to, after
-			break
-		}
+	g.before, g.after = g.offset, g.offset
+	switch {
+	case i > 1:
+		g.before = z.changes[i-2].offset
+	case i == 1:
+		g.before = z.first
+	}
+	switch {
+	case i < len(z.changes):
+		g.end, g.after = z.changes[i].at, z.changes[i].offset
+	case z.tail.changes:
+		z.continueByTail(&g, at)
+	}
+	if g.start <= minInstant {
+		g.start, g.before = minInstant, g.offset
+	}
+	if g.end > maxInstant {
+		g.end, g.after = maxInstant+1, g.offset
 	}
 	return g
 }
 
-// bounds returns a start at or before at and an end after it between which the offset does not change. They
-// need not be changes: past a zone's table the time package ends a stretch at the end of the year, in leap
-// years a day too early, which on that day is not after at.
-func (z *zone) bounds(at int64) (start, end int64) {
-	from, to := time.Unix(at, 0).In(z.location).ZoneBounds()
-	start, end = minInstant, maxInstant+1
-	if !from.IsZero() {
-		start = max(start, min(from.Unix(), at))
+// continueByTail places at, which no listed change follows, among the yearly ones that come after the list.
+func (z *zoneTable) continueByTail(g *segment, at int64) {
+	year := time.Unix(max(at, z.listed), 0).UTC().Year()
+	last := change{at: z.listed}
+	for _, next := range z.tail.around(year) {
+		switch {
+		case next.at <= z.listed:
+		case last.at == z.listed && next.offset == g.offset: // changes nothing: the list ends within its half of the year
+		case next.at <= at:
+			last = next
+			g.start, g.before, g.offset = next.at, g.offset, next.offset
+		default:
+			g.end, g.after = next.at, next.offset
+			return
+		}
 	}
-	if !to.IsZero() {
-		end = min(end, to.Unix())
-	}
-	if end <= at {
-		end = time.Date(time.Unix(at, 0).UTC().Year()+1, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
-	}
-	return start, end
 }

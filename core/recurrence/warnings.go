@@ -1,0 +1,174 @@
+package recurrence
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+	"time"
+)
+
+// warned is how far ahead Warnings looks for changes of the clock that matter.
+const warned = 2 * 366 * 24 * time.Hour
+
+// Warnings says in sentences what may surprise whoever wrote the rule, as seen at now: both day fields
+// restricted (with the next times), dates that are rare or missing in some months, steps that do not divide
+// their field, times that a change of the clock swallows or repeats, and an end. The same arguments give the
+// same sentences.
+func (r *Rule) Warnings(now time.Time) []string {
+	var found []string
+	if r.fields != nil {
+		found = append(found, r.warnDays(now)...)
+		found = append(found, r.warnSteps()...)
+		found = append(found, r.warnClock(now)...)
+	}
+	return append(found, r.warnEnd(now)...)
+}
+
+func (r *Rule) warnDays(now time.Time) []string {
+	var found []string
+	d := &r.fields.days
+	if d.describeMonthDays() != "" && d.describeWeekDays() != "" {
+		text := "day of month and day of week are both restricted, and a day on which either matches is enough"
+		if d.monthDayStar || d.weekDayStar {
+			text = "day of month and day of week are both restricted, and both must match, because one of them begins with * or ?"
+		}
+		found = append(found, text+r.nextTimes(now, 3))
+	}
+	if d.weekDayStar || d.describeWeekDays() == "" {
+		found = append(found, r.warnDates()...)
+	}
+	if next, ok := r.Next(now); ok && next.At.Sub(now) > 366*24*time.Hour {
+		found = append(found, "the next time is more than a year ahead, on "+next.At.Format(time.DateOnly))
+	}
+	return found
+}
+
+// nextTimes is "; the next times are ...", or nothing.
+func (r *Rule) nextTimes(now time.Time, count int) string {
+	var times []string
+	for next, ok := r.Next(now); ok && len(times) < count; next, ok = r.Next(next.At) {
+		times = append(times, next.At.Format("Mon "+time.RFC3339))
+	}
+	if len(times) == 0 {
+		return ""
+	}
+	return "; the next times are " + list(times, "and")
+}
+
+// warnDates looks for days that some of the rule's months lack.
+func (r *Rule) warnDates() []string {
+	d, f := &r.fields.days, r.fields
+	if d.fromLast != 0 || d.lastWeekday || d.monthDay == fieldTable[monthDayField].all() {
+		return nil
+	}
+	latest := max(bits.Len64(d.monthDay), bits.Len64(d.nearest)) - 1
+	const february = 1 << 2
+	var missing []string
+	for number := time.January; number <= time.December; number++ {
+		if f.month>>number&1 != 0 && monthAt(2000, number).length < latest {
+			missing = append(missing, number.String())
+		}
+	}
+	switch {
+	case len(missing) > 0:
+		return []string{fmt.Sprintf("day %d does not exist in %s; it is left out there, not moved", latest, list(missing, "and"))}
+	case latest == 29 && f.month == february:
+		return []string{"29 February exists in leap years only"}
+	case latest == 29 && f.month&february != 0:
+		return []string{"day 29 does not exist in February except in leap years; it is left out there, not moved"}
+	}
+	return nil
+}
+
+// warnSteps looks for steps over a whole field that leave a shorter one at its end, or never take a second.
+func (r *Rule) warnSteps() []string {
+	var found []string
+	for i, text := range r.texts {
+		f := &fieldTable[i]
+		for item := range strings.SplitSeq(text, ",") {
+			_, stepText, stepped := strings.Cut(item, "/")
+			step, ok := digits(stepText)
+			if !stepped || !ok {
+				continue
+			}
+			set, err := f.item(item)
+			switch {
+			case err != nil:
+			case bits.OnesCount64(set) == 1 && step > 1:
+				found = append(found, fmt.Sprintf("%s: %s selects %d alone", f.name, item, bits.TrailingZeros64(set)))
+			case item[0] == '*' && i <= hourField && f.size%step != 0:
+				found = append(found, fmt.Sprintf("%s: %s starts again at 0, so its last interval is %d and not %d", f.name, item, f.size%step, step))
+			}
+		}
+	}
+	return found
+}
+
+// warnClock looks for the next gap that swallows a time of the rule and the next overlap that repeats one. Rules
+// for every hour are left out: their clock goes on at either.
+func (r *Rule) warnClock(now time.Time) []string {
+	if r.fields.hour == everyHour {
+		return nil
+	}
+	var gap, overlap []string
+	first, last := r.limits()
+	x, end := max(r.floor(now), first), min(r.floor(now.Add(warned)), last)
+	steps := 0
+	for x <= end && (gap == nil || overlap == nil) {
+		g := r.zone.segment(x)
+		x = g.end
+		if x > end {
+			break
+		}
+		lost, twice := g.closed()
+		if wall, ok := r.fields.next(g.end+g.offset, g.end+g.offset+lost, &steps); ok && gap == nil {
+			gap = []string{fmt.Sprintf("%s does not exist in %s; %s", clock(wall), r.zone.name, r.atGap(wall, g))}
+		}
+		if wall, ok := r.fields.next(g.end+g.after, g.end+g.after+twice, &steps); ok && overlap == nil {
+			overlap = []string{fmt.Sprintf("%s comes twice in %s; %s", clock(wall), r.zone.name, r.atOverlap())}
+		}
+	}
+	return append(gap, overlap...)
+}
+
+// atGap says what becomes of a time in the gap after g.
+func (r *Rule) atGap(wall int64, g segment) string {
+	switch {
+	case !r.fields.fixed:
+		return "second, minute or hour begins with *, so nothing is made up for it"
+	case r.gap == Shift:
+		return "with dst_gap shift it runs at " + r.time(wall-g.offset).Format(time.RFC3339)
+	case r.gap == SkipGap:
+		return "with dst_gap skip it does not run"
+	}
+	return "with dst_gap run_at_transition it runs once at " + r.time(g.end).Format(time.RFC3339)
+}
+
+func (r *Rule) atOverlap() string {
+	switch {
+	case !r.fields.fixed:
+		return "second, minute or hour begins with *, so it runs both times"
+	case r.overlap == Both:
+		return "with dst_overlap both it runs both times"
+	case r.overlap == Last:
+		return "with dst_overlap last it runs the second time"
+	}
+	return "with dst_overlap first it runs the first time"
+}
+
+func clock(wall int64) string { return time.Unix(wall, 0).UTC().Format("2006-01-02 15:04:05") }
+
+func (r *Rule) warnEnd(now time.Time) []string {
+	next, ok := r.Next(now)
+	switch {
+	case !ok && !r.end.IsZero() && !r.end.After(now):
+		return []string{"the schedule has ended"}
+	case !ok:
+		return []string{"there is no occurrence from now on"}
+	case !r.end.IsZero():
+		n := r.Count(now, r.end)
+		return []string{fmt.Sprintf("the schedule ends at %s; %d occurrences are left, the next at %s",
+			r.end.In(r.zone.location).Format(time.RFC3339), n, next.At.Format(time.RFC3339))}
+	}
+	return nil
+}
