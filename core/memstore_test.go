@@ -195,6 +195,24 @@ func (m *memStore) claimLane(res *ClaimResult, taken *Taken, q Quota, req ClaimR
 	}
 }
 
+func (m *memStore) Waiting(context.Context) ([]Lane, error) {
+	if err := m.enter("Waiting"); err != nil {
+		return nil, err
+	}
+	var lanes []Lane
+	for key, h := range m.lanes {
+		for h.Len() > 0 {
+			top := (*h)[0]
+			if j := m.jobs[top.id]; j.Status == Scheduled && j.RunAt.UnixMicro() == top.at {
+				lanes = append(lanes, Lane{Priority: key.priority, Type: key.typ, DueIn: j.RunAt.Sub(m.now())})
+				break
+			}
+			heap.Pop(h)
+		}
+	}
+	return lanes, m.leave("Waiting")
+}
+
 func (m *memStore) Start(_ context.Context, refs []Ref, req ClaimRequest) (StartResult, error) {
 	if err := m.enter("Start"); err != nil {
 		return StartResult{}, err

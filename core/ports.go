@@ -88,6 +88,9 @@ type WorkStore interface {
 	// ClaimDue (direct mode) makes due rows of the quotas running: attempts + 1, token + 1, under lease.
 	// Rows that may not run (expired, attempts used up) are ended instead, never returned, counted in Taken.
 	ClaimDue(ctx context.Context, req ClaimRequest) (ClaimResult, error)
+	// Waiting returns the lanes that have scheduled rows and when the first of each is due, whatever marks their types
+	// bear. It reads a few rows for each of these lanes, however many types and rows there are.
+	Waiting(ctx context.Context) ([]Lane, error)
 	// Start (queue mode) makes queued rows running whose token is equal, as ClaimDue does. Rows that do not
 	// come back are stale: their messages are worthless. A row locked by another is not waited for: Busy.
 	Start(ctx context.Context, refs []Ref, req ClaimRequest) (StartResult, error)
@@ -169,9 +172,9 @@ type ScheduleStore interface {
 	ActiveRuns(ctx context.Context, tenant, name string) ([]int64, error)
 	// Occurrences returns up to q.Limit rows of a ledger, newest first.
 	Occurrences(ctx context.Context, q OccurrenceQuery) ([]Occurrence, error)
-	// Succeeded returns when a job of the schedule for an instant at or after the one given was last recorded as done,
-	// and that instant; zero times when none was.
-	Succeeded(ctx context.Context, tenant, name string, since time.Time) (at, scheduledFor time.Time, err error)
+	// Succeeded looks at the jobs of a schedule that are done, for instants at or after the one given: when the first of
+	// them was recorded, and the newest instant; zero times when there are none.
+	Succeeded(ctx context.Context, tenant, name string, since time.Time) (first, newest time.Time, err error)
 	// RaiseAlerts, at the store's now, raises alerts without ClearedAt, clears those with ClearedAt alone, and notes as
 	// over those with both. One is known by kind, tenant and subject; one already open, or not open, stays as it is.
 	RaiseAlerts(ctx context.Context, alerts []Alert) error

@@ -41,6 +41,8 @@ type Shares struct {
 	lanes  []*lane // all, in order of priority and type
 	asked  []*lane // those of the plan that is out
 	round  time.Time
+
+	surveyed bool // quiet lanes are asked only when they are known to have rows that are due
 }
 
 // group is the lanes of one priority.
@@ -72,7 +74,7 @@ func NewShares(types []string, weights Weights) *Shares {
 // SetTypes makes the lanes those of these types. What is known of lanes that stay is kept. No plan may be out.
 func (s *Shares) SetTypes(types []string) {
 	types = slices.Compact(slices.Sorted(slices.Values(types)))
-	s.lanes = nil
+	s.lanes, s.surveyed = nil, false
 	for _, g := range s.groups {
 		before := make(map[string]*lane, len(g.lanes))
 		for _, l := range g.lanes {
@@ -131,6 +133,9 @@ func (s *Shares) Plan(now time.Time, free, reserved int) []Quota {
 		probes = takers[:min(len(takers), open)]
 	} else {
 		probes = s.pick(func(l *lane) bool {
+			if s.surveyed {
+				return !l.busy && l.wanted(s.round, now)
+			}
 			return !l.busy && (l.askedAt.Before(s.round) || now.Sub(l.askedAt) >= probeEvery)
 		})
 		probes = probes[:min(len(probes), max(open/probePart, min(open, 1)))]

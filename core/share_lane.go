@@ -16,6 +16,7 @@ type lane struct {
 
 	busy    bool      // its last claim came back full
 	askedAt time.Time // zero: never
+	seenAt  time.Time // asked, or surveyed; zero: never
 	dueAt   time.Time // nothing is due before; zero: not known
 	taken   int       // by the plan that is out
 
@@ -31,10 +32,10 @@ func (l *lane) reset() {
 	l.taken = 0
 }
 
-// wanted reports whether a quiet lane is to be asked: not yet in this round, or again because a row of it is or
+// wanted reports whether a quiet lane is to be asked: not yet seen in this round, or again because a row of it is or
 // may be due.
 func (l *lane) wanted(round, now time.Time) bool {
-	return l.askedAt.IsZero() || l.askedAt.Before(round) || !l.dueAt.After(now)
+	return l.seenAt.IsZero() || l.seenAt.Before(round) || !l.dueAt.After(now)
 }
 
 // ask makes the lane's quota for a claim sent now. The mark is dropped when the full range has not been
@@ -46,7 +47,7 @@ func (l *lane) ask(now time.Time) Quota {
 	if l.after == (Mark{}) {
 		l.fullAt = now
 	}
-	l.askedAt = now
+	l.askedAt, l.seenAt = now, now
 	q := Quota{Priority: l.priority, Type: l.typ, Limit: l.quota}
 	if l.perTenant > 0 {
 		q.PerTenant, q.TenantAfter = min(l.perTenant, l.quota), l.tenantAfter

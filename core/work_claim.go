@@ -9,6 +9,7 @@ import (
 
 const (
 	claimGap     = 2 * time.Millisecond // between claims that took little: they then take more at once
+	fewClaims    = 8                    // so many may take nothing although a survey said that rows are due
 	claimWaitMin = 100 * time.Millisecond
 	claimWaitMax = 5 * time.Second
 )
@@ -25,7 +26,9 @@ type claimer struct {
 	took   time.Duration // how long that took
 	second bool          // the loop that helps while there is a backlog
 
-	version int64 // of the types claimed
+	version    int64         // of the types claimed
+	surveyed   time.Time     // when the last survey was sent
+	surveyTook time.Duration // how long it took
 }
 
 // follow claims the types that are run here by now.
@@ -37,6 +40,7 @@ func (c *claimer) follow() {
 		var types []string
 		types, c.version = c.w.current()
 		c.shares.SetTypes(types)
+		c.surveyed = time.Time{}
 	}
 }
 
@@ -89,6 +93,10 @@ func (c *claimer) ready(ctx context.Context) (open, reserved int, ok bool) {
 		c.wait(ctx, w.opts.Poll, 1)
 		return 0, 0, false
 	}
+	if !c.survey() {
+		sleep(ctx, pause(c.store.fails, claimWaitMin, claimWaitMax, w.opts.Chance()))
+		return 0, 0, false
+	}
 	if due := c.shares.Due(now, untilPoll, open == 0); due > 0 {
 		want := 0
 		if open == 0 {
@@ -115,9 +123,13 @@ func (c *claimer) pace(ctx context.Context, now time.Time, free int) bool {
 	if c.w.isHelping() {
 		want = max(c.w.opts.Slots*3/8, 1)
 	}
+	lanes := len(c.shares.lanes)
+	if c.shares.surveyed {
+		lanes = fewClaims
+	}
 	switch {
-	case c.empty > len(c.shares.lanes):
-		gap, want = min(claimGap<<min(c.empty-len(c.shares.lanes), 16), c.w.opts.Poll), 0
+	case c.empty > lanes:
+		gap, want = min(claimGap<<min(c.empty-lanes, 16), c.w.opts.Poll), 0
 	case !c.little && free >= want:
 		return false
 	case !c.little:
@@ -239,7 +251,7 @@ func (w *Worker) helpLoop(ctx context.Context) {
 		c := w.newClaimer()
 		c.second = true
 		w.setHelping(true)
-		for ctx.Err() == nil && !w.beats.down() {
+		for ctx.Err() == nil && !w.beats.down() && c.survey() {
 			w.mu.Lock()
 			open, reserved := w.freeLocked()
 			w.mu.Unlock()

@@ -37,6 +37,24 @@ func (s *Store) ClaimDue(ctx context.Context, req core.ClaimRequest) (core.Claim
 	return result, nil
 }
 
+// Waiting returns the lanes that have scheduled rows.
+func (s *Store) Waiting(ctx context.Context) ([]core.Lane, error) {
+	var lanes []core.Lane
+	var now time.Time
+	err := s.run(ctx, "waiting", s.guard(s.opts.LockTimeout),
+		s.sql.call("now", s.args(0), func(r wire.Row) error {
+			now = r.Time(0)
+			return nil
+		}),
+		s.sql.call("waiting"+ofAllSuffix, s.args(0), func(r wire.Row) error {
+			if p := core.Priority(r.Int(0)); p.Valid() { // else damaged
+				lanes = append(lanes, core.Lane{Priority: p, Type: r.Text(1), DueIn: r.Time(2).Sub(now)})
+			}
+			return nil
+		}))
+	return lanes, err
+}
+
 // maxDueIn bounds ClaimResult.DueIn.
 const maxDueIn = time.Hour
 

@@ -38,6 +38,20 @@ func (s *Store) ClaimDue(ctx context.Context, req core.ClaimRequest) (core.Claim
 	return res, nil
 }
 
+// Waiting returns the lanes that have scheduled rows.
+func (s *Store) Waiting(ctx context.Context) (lanes []core.Lane, err error) {
+	now := s.clock.now()
+	err = s.readers.read(ctx, func(c *conn) error {
+		return c.query(ctx, "lanes", func(r row) error {
+			if p := core.Priority(r.int(0)); p.Valid() { // else damaged
+				lanes = append(lanes, core.Lane{Priority: p, Type: r.text(1), DueIn: until(now, r.int(2))})
+			}
+			return nil
+		})
+	})
+	return lanes, wrap("waiting", err)
+}
+
 // run makes rows running and returns them as they then are. Rows that may not run are ended instead.
 func (t *tx) run(found []row, req core.ClaimRequest) ([]core.Job, error) {
 	jobs, claimed := make([]core.Job, 0, len(found)), make([]int64, 0, len(found))

@@ -1,5 +1,5 @@
 -- The lanes (priority and type) that have scheduled rows, each with the run_at of its first, found by a loose scan that
--- reads a few rows for each lane. Types marked unhandled are left out.
+-- reads a few rows for each lane. For the tick, types marked unhandled are left out.
 --   $1 clock offset
 -- The first row of a lane is the first of those without a tenant, if there are any: it is not looked for again, past
 -- all entries of rows that a tick has just taken.
@@ -20,4 +20,4 @@ FROM   lanes l LEFT JOIN LATERAL (
     WHERE  status = 1 AND priority = l.priority AND type = l.type AND tenant <> ''
     ORDER  BY run_at LIMIT 1
 ) f ON true
-WHERE  NOT EXISTS (SELECT FROM belfry.job_types t WHERE t.type = l.type AND t.unhandled_until > {now});
+{but_unhandled};

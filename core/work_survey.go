@@ -1,0 +1,62 @@
+package core
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	fewLanes   = 60 // so many are asked themselves in every round, however few slots there are
+	surveyPart = 20 // beside busy lanes, surveys take one part in so many of the time
+)
+
+// surveys reports whether there are more lanes than one claim could ask, so that an idle worker would claim again and
+// again to ask each of them. It then asks the store, once a round, which of them have waiting rows.
+func (c *claimer) surveys() bool {
+	lanes := len(c.shares.lanes)
+	return lanes > fewLanes && lanes > min(c.w.opts.Slots, maxQuotas)
+}
+
+// survey makes known which lanes have waiting rows, where a round has begun since that was known last, or, while lanes
+// are busy, the others have gone unasked for long. False: the store did not answer.
+func (c *claimer) survey() bool {
+	if !c.surveys() {
+		return true
+	}
+	sent := time.Now()
+	late := c.shares.Busy() && sent.Sub(c.surveyed) >= max(probeEvery, surveyPart*c.surveyTook)
+	if !c.surveyed.Before(c.round) && !late {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(c.w.claims, c.w.opts.StoreTimeout)
+	lanes, err := c.w.store.Waiting(ctx)
+	cancel()
+	if err != nil {
+		c.store.failed(err)
+		return false
+	}
+	c.store.answered()
+	c.surveyed, c.surveyTook = sent, time.Since(sent)
+	c.shares.Survey(lanes, time.Now())
+	return true
+}
+
+// Survey notes which lanes have waiting rows, as of now: the others need not be asked in this round, or as long as they
+// are surveyed.
+func (s *Shares) Survey(waiting []Lane, now time.Time) {
+	due := make(map[laneKey]time.Time, len(waiting))
+	for _, l := range waiting {
+		due[l.key()] = now.Add(l.DueIn)
+	}
+	for _, l := range s.lanes {
+		if l.seenAt = now; l.busy {
+			continue
+		}
+		at, ok := due[laneKey{l.priority, l.typ}]
+		if !ok {
+			at = now.Add(time.Hour)
+		}
+		l.dueAt = at
+	}
+	s.surveyed = true
+}
