@@ -78,11 +78,18 @@ func (s *subscription) sendAcks(ctx context.Context, ids []string) {
 	}
 }
 
-// sendChanges sets the deadlines of a batch, in one call for each length.
+// sendChanges sets the deadlines of a batch, in one call for each length. The last of one message holds.
 func (s *subscription) sendChanges(ctx context.Context, changes []change) {
-	byLength := map[int32][]change{}
-	for _, c := range changes {
-		byLength[c.seconds] = append(byLength[c.seconds], c)
+	byLength, last := map[int32][]change{}, map[string]int{}
+	for i, c := range changes {
+		last[c.id] = i
+	}
+	for i, c := range changes {
+		if last[c.id] == i {
+			byLength[c.seconds] = append(byLength[c.seconds], c)
+		} else if c.done != nil {
+			c.done <- nil
+		}
 	}
 	for length, same := range byLength {
 		ids := make([]string, len(same))

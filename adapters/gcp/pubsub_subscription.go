@@ -76,13 +76,15 @@ func (s *subscription) Receive(ctx context.Context, max int) ([]core.Delivery, e
 	if err != nil {
 		return nil, err
 	}
-	deliveries := make([]core.Delivery, len(messages))
+	deliveries, changes := make([]core.Delivery, len(messages)), make([]change, len(messages))
 	for i, m := range messages {
-		d := &delivery{s: s, body: m.GetMessage().GetData(), id: m.GetAckId(), attempt: m.GetDeliveryAttempt()}
-		if s.opts.Visibility > 0 {
-			_ = s.changes.Add(change{id: d.id, seconds: seconds(s.opts.Visibility)})
-		}
-		deliveries[i] = d
+		deliveries[i] = &delivery{s: s, body: m.GetMessage().GetData(), id: m.GetAckId(), attempt: m.GetDeliveryAttempt()}
+		changes[i] = change{id: m.GetAckId(), seconds: seconds(s.opts.Visibility)}
+	}
+	if s.opts.Visibility > 0 {
+		ctx, cancel := context.WithTimeout(s.life, callTimeout)
+		defer cancel()
+		s.sendChanges(ctx, changes) // before anything else is done with them; else the subscription's own deadline holds
 	}
 	return deliveries, nil
 }

@@ -45,9 +45,10 @@ func inProcess(t *testing.T) string {
 	return server.Addr
 }
 
-// testQueue is a Queue behind a line that can be cut.
+// testQueue is a Queue whose subscriptions are behind a line that can be cut.
 type testQueue struct {
 	*Queue
+	direct *Queue
 	line   *line
 	admin  *google.Client
 	prefix string
@@ -66,9 +67,10 @@ func open(t *testing.T, address string, opts QueueOptions, deadLetters bool) *te
 	}
 	q.admin = admin
 	t.Cleanup(func() { _ = admin.Close() })
-	urls := map[core.Priority]string{}
+	urls, direct := map[core.Priority]string{}, map[core.Priority]string{}
 	for _, p := range core.Priorities {
 		urls[p] = fmt.Sprintf("gcppubsubv2://%s?subscription=%s-s&emulator=%s", q.topicOf(p), q.name(p), q.line.address)
+		direct[p] = strings.Replace(urls[p], q.line.address, address, 1)
 		subscription := &pubsubpb.Subscription{Name: q.subscriptionOf(p), Topic: q.topicOf(p), AckDeadlineSeconds: 10}
 		if deadLetters {
 			q.create(t, q.topicOf(p)+"-dead", &pubsubpb.Subscription{Name: q.subscriptionOf(p) + "-dead", Topic: q.topicOf(p) + "-dead", AckDeadlineSeconds: 600})
@@ -77,6 +79,9 @@ func open(t *testing.T, address string, opts QueueOptions, deadLetters bool) *te
 		q.create(t, q.topicOf(p), subscription)
 	}
 	if q.Queue, err = OpenQueue(t.Context(), urls, opts); err != nil {
+		t.Fatal(err)
+	}
+	if q.direct, err = OpenQueue(t.Context(), direct, opts); err != nil {
 		t.Fatal(err)
 	}
 	return q
@@ -98,6 +103,10 @@ func (q *testQueue) create(t *testing.T, topic string, subscription *pubsubpb.Su
 	if _, err := q.admin.SubscriptionAdminClient.CreateSubscription(t.Context(), subscription); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func (q *testQueue) OpenTopic(ctx context.Context, p core.Priority) (core.Topic, error) {
+	return q.direct.OpenTopic(ctx, p)
 }
 
 // OpenSubscription mends the line: what is opened after a break works.
@@ -208,4 +217,12 @@ func (l *line) mend() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cut = false
+}
+
+// reactor is called at each call of a method and leaves the answer to the server.
+type reactor func()
+
+func (r reactor) React(any) (handled bool, ret any, err error) {
+	r()
+	return false, nil, nil
 }
