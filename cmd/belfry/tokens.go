@@ -1,0 +1,251 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-dev/belfry/adapters/postgres"
+	"github.com/belfry-dev/belfry/client"
+	"github.com/belfry-dev/belfry/core"
+)
+
+// tokenKeeper is who keeps the tokens: the API, or the database itself, for the first one.
+type tokenKeeper interface {
+	CreateToken(ctx context.Context, t client.NewToken) (*client.Token, error)
+	Tokens(ctx context.Context) iter.Seq2[*client.Token, error]
+	RevokeToken(ctx context.Context, id string) error
+}
+
+// keeperFlag adds --database-url and has do called with the keeper that it, or the environment, names. An address of
+// the API goes before a database of the environment.
+func (a *app) keeperFlag(c *cobra.Command, do func(c *cobra.Command, args []string, k tokenKeeper) error) {
+	c.Flags().StringVar(&a.database, "database-url", "", "work on this PostgreSQL database itself, not over the API (BELFRY_DATABASE_URL)")
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		if a.database == "" && !c.Flags().Changed("url") && a.env("BELFRY_URL") == "" {
+			a.database = a.env("BELFRY_DATABASE_URL")
+		}
+		if a.database == "" {
+			api, err := a.client()
+			if err != nil {
+				return err
+			}
+			return do(c, args, api)
+		}
+		store, err := postgres.Open(c.Context(), a.database, postgres.Options{PoolSize: 1})
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, store.Close()) }()
+		return do(c, args, tokenTable{store, a.now})
+	}
+}
+
+func (a *app) tokenCreateCommand() *cobra.Command {
+	var t client.NewToken
+	var role, expires string
+	c := &cobra.Command{Use: "create", Short: "Make a token", Args: counted(0, 0, "no arguments: --name and --role say what"),
+		Long: `Make a token and print it: on standard output, once. Nobody can show it again.
+
+Over the API this needs an admin's token. The first one is made with --database-url, or over an API that is open on
+loopback; from then on no call of the API goes without a token.`,
+		Example: "  belfry tokens create --name operations --role admin --database-url \"$BELFRY_DATABASE_URL\"\n  belfry tokens create --name shop --role submit --tenant acme --expires 2160h"}
+	f := c.Flags()
+	f.StringVar(&t.Name, "name", "", "what it is for (required)")
+	f.StringVar(&role, "role", "", "read: look; submit: also submit, cancel, retry and reschedule jobs; admin: everything (required)")
+	f.StringVar(&t.Tenant, "tenant", "", "the only tenant it sees and touches; none means all")
+	f.StringVar(&expires, "expires", "", "after this long (720h), or at this time (RFC 3339); none means never")
+	words(c, "role", "read", "submit", "admin")
+	a.keeperFlag(c, func(c *cobra.Command, _ []string, k tokenKeeper) (err error) {
+		t.Role = client.Role(role)
+		if t.ExpiresAt, err = expiry(expires, a.now()); err != nil {
+			return err
+		}
+		made, err := k.CreateToken(c.Context(), t)
+		if err != nil {
+			return err
+		}
+		if a.json {
+			return a.printValue(made)
+		}
+		fmt.Fprintln(a.out, made.Text)
+		fmt.Fprintf(a.errs, "token %s: role %s, %s, %s; it is shown this once\n", clean(made.ID), clean(string(made.Role)), clean(tenantWord(made.Tenant)), expiryWord(made.ExpiresAt))
+		return nil
+	})
+	return c
+}
+
+// expiry reads --expires: a duration from now, or an instant.
+func expiry(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if d, err := time.ParseDuration(text); err == nil {
+		if d <= 0 {
+			return time.Time{}, usage("--expires must lie ahead")
+		}
+		return now.Add(d), nil
+	}
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return time.Time{}, usage(`--expires must be a duration such as "720h" or a time such as "2030-01-01T00:00:00Z"`)
+	}
+	return t, nil
+}
+
+func tenantWord(tenant string) string {
+	if tenant == "" {
+		return "all tenants"
+	}
+	return "tenant " + tenant
+}
+
+func expiryWord(t time.Time) string {
+	if t.IsZero() {
+		return "never expires"
+	}
+	return "expires " + showTime(t)
+}
+
+func (a *app) tokenListCommand() *cobra.Command {
+	c := &cobra.Command{Use: "list", Short: "List tokens: what they may do, never what proves them", Args: counted(0, 0, "no arguments")}
+	a.keeperFlag(c, func(c *cobra.Command, _ []string, k tokenKeeper) error {
+		var rows [][]string
+		for t, err := range k.Tokens(c.Context()) {
+			if err != nil {
+				return err
+			}
+			if a.json {
+				if err := a.printValue(t); err != nil {
+					return err
+				}
+				continue
+			}
+			expires := showTime(t.ExpiresAt)
+			if !t.ExpiresAt.IsZero() && !a.now().Before(t.ExpiresAt) {
+				expires += ", expired"
+			}
+			rows = append(rows, []string{t.ID, t.Name, string(t.Role), t.Tenant, showTime(t.CreatedAt), expires})
+		}
+		if !a.json {
+			writeTable(a.out, a.width(), columns("ID", "NAME…", "ROLE", "TENANT…", "CREATED AT", "EXPIRES AT"), rows)
+		}
+		return nil
+	})
+	return c
+}
+
+func (a *app) tokenRevokeCommand() *cobra.Command {
+	var yes, dry bool
+	c := &cobra.Command{Use: "revoke ID…", Short: "Make tokens worthless", Args: counted(1, -1, "the ids of tokens"),
+		Long: "Make tokens worthless. Processes that know one heed it for up to 5 seconds more."}
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	c.Flags().BoolVar(&dry, "dry-run", false, "only say which would be revoked")
+	a.keeperFlag(c, func(c *cobra.Command, ids []string, k tokenKeeper) error {
+		meant, err := tokensOf(c.Context(), k, ids)
+		if err != nil {
+			return err
+		}
+		question := "revoked would be " + strings.Join(meant, "; ")
+		if dry {
+			return a.counted("would_revoke", len(meant), question)
+		}
+		if err := a.sure(yes, question); err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if err := k.RevokeToken(c.Context(), id); err != nil {
+				return err
+			}
+			if a.json {
+				if err := a.printValue(map[string]string{"revoked": id}); err != nil {
+					return err
+				}
+			} else {
+				fmt.Fprintln(a.out, "revoked", clean(id))
+			}
+		}
+		return nil
+	})
+	return c
+}
+
+// tokensOf says in words which tokens the ids are, or that one is none.
+func tokensOf(ctx context.Context, k tokenKeeper, ids []string) ([]string, error) {
+	words := map[string]string{}
+	for t, err := range k.Tokens(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		words[t.ID] = fmt.Sprintf("%s (%s, role %s, %s)", t.ID, t.Name, t.Role, tenantWord(t.Tenant))
+	}
+	var meant []string
+	for _, id := range ids {
+		if words[id] == "" {
+			return nil, fmt.Errorf("%w: there is no token with the id %s", client.ErrNotFound, id)
+		}
+		meant = append(meant, words[id])
+	}
+	return meant, nil
+}
+
+// tokenTable keeps tokens in the database, by the same rules as the API.
+type tokenTable struct {
+	store core.AccessStore
+	now   func() time.Time
+}
+
+func (t tokenTable) CreateToken(ctx context.Context, asked client.NewToken) (*client.Token, error) {
+	token := core.Token{Name: asked.Name, Role: core.Role(asked.Role), Tenant: asked.Tenant, ExpiresAt: asked.ExpiresAt}
+	if err := core.CheckToken(&token, t.now()); err != nil {
+		return nil, err
+	}
+	text, id, hash, err := core.NewToken(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	token.ID, token.Hash = id, hash
+	kept, err := t.store.CreateToken(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	made := tokenShown(&kept)
+	made.Text = text
+	return made, nil
+}
+
+func (t tokenTable) Tokens(ctx context.Context) iter.Seq2[*client.Token, error] {
+	const page = 1000
+	return func(yield func(*client.Token, error) bool) {
+		for after := ""; ; {
+			tokens, err := t.store.ListTokens(ctx, after, page)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range tokens {
+				if !yield(tokenShown(&tokens[i]), nil) {
+					return
+				}
+			}
+			if len(tokens) < page {
+				return
+			}
+			after = tokens[page-1].ID
+		}
+	}
+}
+
+func (t tokenTable) RevokeToken(ctx context.Context, id string) error {
+	return t.store.RevokeToken(ctx, id)
+}
+
+func tokenShown(t *core.Token) *client.Token {
+	return &client.Token{ID: t.ID, Name: t.Name, Role: client.Role(t.Role), Tenant: t.Tenant, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt}
+}
