@@ -105,7 +105,7 @@ type Planned struct {
 }
 
 // Plan decides what becomes of every instant from state.Next to now. It makes at most maxRuns runs (0 means
-// DefaultMaxRuns); what needs no run is a few ranges, however many instants they hold. The same arguments give
+// DefaultMaxRuns), and one for what it covers; what needs no run is a few ranges, however many instants they hold. The same arguments give
 // the same plan. The work is that of Spans, and of one search for each run and each instant kept by the limit.
 //
 // An instant is missed when it is more than Grace ago or within an ended pause. Of those, the ones older than

@@ -5,6 +5,12 @@ import (
 	"time"
 )
 
+// Instants before and after all others.
+const (
+	longAgo  = math.MinInt64 / 2
+	farAhead = math.MaxInt64 / 2
+)
+
 // planner carries one call of Plan. Instants are in the rule's unit.
 type planner struct {
 	rule     *Rule
@@ -44,7 +50,7 @@ func newPlanner(r *Rule, state State, now time.Time, policy Policy, maxRuns int)
 	p := &planner{rule: r, policy: policy, maxRuns: maxRuns, state: state, active: state.Active, waiting: state.Waiting}
 	p.from, p.to = r.ceil(state.Next), r.floor(now)
 	p.late = r.ceil(now.Add(-policy.Grace))
-	p.tooOld = math.MinInt64
+	p.tooOld = longAgo
 	if policy.Window > 0 {
 		p.tooOld = r.ceil(now.Add(-policy.Window))
 	}
@@ -121,7 +127,7 @@ func (p *planner) sections() []section {
 			found = append(found, p.missedSections(e, last)...)
 		}
 	}
-	p.newest = math.MinInt64
+	p.newest = longAgo
 	for _, s := range found {
 		if s.fate == run || s.fate == lateRun {
 			if m, ok := p.rule.prevAt(s.to, false, &p.steps); ok && m.at >= s.from {
@@ -144,18 +150,18 @@ func (p *planner) missedSections(e era, last int64) []section {
 	add(p.tooOld, skip, ReasonWindow)
 	if p.policy.Missed == MissedAll {
 		add(p.keepFrom, skip, ReasonLimit)
-		add(math.MaxInt64, lateRun, "")
+		add(farAhead, lateRun, "")
 		return found
 	}
 	add(last, cover, "")
-	add(math.MaxInt64, lateRun, "")
+	add(farAhead, lateRun, "")
 	return found
 }
 
 // settle finds the last missed occurrence within the window, and where the newest Limit of them begin.
 func (p *planner) settle(eras []era) (last int64) {
-	last = math.MaxInt64
-	p.keepFrom = math.MinInt64
+	last = farAhead
+	p.keepFrom = longAgo
 	if !p.state.KeepFrom.IsZero() {
 		p.keepFrom = p.rule.ceil(p.state.KeepFrom)
 	}
@@ -170,7 +176,7 @@ func (p *planner) settle(eras []era) (last int64) {
 			if !ok || m.at < max(e.from, p.tooOld) {
 				break
 			}
-			if last == math.MaxInt64 {
+			if last == farAhead {
 				last = m.at
 			}
 			if p.policy.Missed != MissedAll || !p.state.KeepFrom.IsZero() {

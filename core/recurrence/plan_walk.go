@@ -17,7 +17,7 @@ func (p *planner) walk(s section) bool {
 		if !ok || m.at > s.to {
 			break
 		}
-		if m.dropped == "" && len(p.out.Runs) >= p.maxRuns {
+		if m.dropped == "" && len(p.out.Runs) >= p.maxRuns && p.pending == 0 {
 			p.out.More = true
 			p.reached = m.at - 1
 			return false
@@ -57,7 +57,9 @@ func (p *planner) ranges(from int64, s section) {
 			p.pending += part.count
 		case s.fate != skip:
 			reason = ReasonOverlap
-			p.giveUpCovered()
+			if s.fate == lateRun {
+				p.giveUpCovered()
+			}
 		}
 		if part.dropped == "" && reason == ReasonLimit {
 			p.out.Limited += part.count
