@@ -44,9 +44,10 @@ var needs = map[string]need{
 	"put-type":    {core.RoleAdmin, whole},
 	"delete-type": {core.RoleAdmin, whole},
 
-	"list-dead-letters":    {core.RoleRead, tenant},
-	"redrive-dead-letters": {core.RoleAdmin, tenant},
-	"discard-dead-letters": {core.RoleAdmin, tenant},
+	"list-dead-letters":       {core.RoleRead, tenant},
+	"list-dead-letter-groups": {core.RoleRead, tenant},
+	"redrive-dead-letters":    {core.RoleAdmin, tenant},
+	"discard-dead-letters":    {core.RoleAdmin, tenant},
 
 	"create-token": {core.RoleAdmin, whole},
 	"list-tokens":  {core.RoleAdmin, whole},

@@ -65,6 +65,8 @@ type Limits struct {
 	BatchBody int64         // bytes of a batch's body. Zero means 32 MiB
 	Batch     int           // jobs of a batch. Zero means core.MaxBatch
 	PageBytes int           // a page of a list ends early when its jobs come to this. Zero means 4 MiB
+	Looks     int           // a page of a list ends early when so many looks into the store found little. Zero means 50
+	LookTime  time.Duration // or when they took so long. Zero means 1 s
 	BodyTime  time.Duration // for a body to arrive. Zero means 30 s
 	Time      time.Duration // for an answer, ?wait= not counted. Zero means 30 s
 	Wait      time.Duration // longest ?wait=. Zero means 60 s
@@ -127,6 +129,8 @@ func (l *Limits) fill() {
 	zero(&l.BatchBody, 32<<20)
 	zero(&l.Batch, core.MaxBatch)
 	zero(&l.PageBytes, 4<<20)
+	zero(&l.Looks, 50)
+	zero(&l.LookTime, time.Second)
 	zero(&l.BodyTime, 30*time.Second)
 	zero(&l.Time, 30*time.Second)
 	zero(&l.Wait, time.Minute)

@@ -235,7 +235,7 @@ func elsewhere() []bad {
 		{"redrive ids words", "POST", "/v1/dead-letters/redrive", `{"ids":["1","x"]}`, 422, "ids[1]", nil},
 		{"redrive type empty", "POST", "/v1/dead-letters/redrive", `{"type":""}`, 422, "type", nil},
 		{"redrive type NUL", "POST", "/v1/dead-letters/redrive", `{"type":"\u0000"}`, 422, "type", nil},
-		{"redrive unknown", "POST", "/v1/dead-letters/redrive", `{"all":true,"rate":1}`, 422, "rate", nil},
+		{"redrive unknown", "POST", "/v1/dead-letters/redrive", `{"all":true,"speed":1}`, 422, "speed", nil},
 		{"discard without filter", "DELETE", "/v1/dead-letters", "", 422, "all", nil},
 		{"discard empty type", "DELETE", "/v1/dead-letters?type=", "", 422, "all", nil},
 		{"discard all a word", "DELETE", "/v1/dead-letters?all=yes", "", 422, "all", nil},
@@ -263,7 +263,7 @@ func TestBadInput(t *testing.T) {
 	b := newBench(t)
 	b.submit(`{"type":"untouched","run_at":"2030-01-01T00:00:00Z"}`)
 	before := b.do("GET", "/v1/jobs", "").want(t, http.StatusOK).body
-	rows := slices.Concat(malformed(), wrong(), elsewhere())
+	rows := slices.Concat(malformed(), wrong(), elsewhere(), deadLetters())
 	if len(rows) < 80 {
 		t.Fatalf("%d rows", len(rows))
 	}

@@ -146,19 +146,19 @@ func TestDeadLetters(t *testing.T) {
 		t.Errorf("listed %s, want %s", got, want)
 	}
 	redrive := b.do("POST", "/v1/dead-letters/redrive", `{"type":"a"}`).want(t, http.StatusOK)
-	if want := `{"redriven":1,"conflicts":[{"id":"` + ids[1] + `","reason":"another live job holds the dedupe key","job_id":"` + holder.ID + `"}]}`; redrive.body != want {
+	if want := `{"redriven":1,"conflicts":[{"id":"` + ids[1] + `","reason":"another live job holds the dedupe key","job_id":"` + holder.ID + `"}],"remaining":0,"capped":false,"after":"` + ids[1] + `"}`; redrive.body != want {
 		t.Errorf("redrive answered %s, want %s", redrive.body, want)
 	}
 	for _, step := range []struct{ method, target, body, want, left string }{
-		{"POST", "/v1/dead-letters/redrive", `{"tenant":"x","ids":["` + ids[3] + `","` + ids[2] + `"]}`, `{"redriven":1,"conflicts":[]}`, ids[4] + " " + ids[2] + " " + ids[1]},
-		{"DELETE", "/v1/dead-letters?type=b&failed_before=2020-01-01T00:00:00Z", "", `{"discarded":0}`, ids[4] + " " + ids[2] + " " + ids[1]},
-		{"DELETE", "/v1/dead-letters?id=" + ids[4] + "&id=1", "", `{"discarded":1}`, ids[2] + " " + ids[1]},
+		{"POST", "/v1/dead-letters/redrive", `{"tenant":"x","ids":["` + ids[3] + `","` + ids[2] + `"]}`, `{"redriven":1,"conflicts":[],"remaining":0,"capped":false,"after":"` + ids[3] + `"}`, ids[4] + " " + ids[2] + " " + ids[1]},
+		{"DELETE", "/v1/dead-letters?type=b&failed_before=2020-01-01T00:00:00Z", "", `{"discarded":0,"remaining":0,"capped":false}`, ids[4] + " " + ids[2] + " " + ids[1]},
+		{"DELETE", "/v1/dead-letters?id=" + ids[4] + "&id=1", "", `{"discarded":1,"remaining":0,"capped":false}`, ids[2] + " " + ids[1]},
 		{"POST", "/v1/dead-letters/redrive", `{"all":true,"limit":1}`, "", ids[2]},
-		{"DELETE", "/v1/dead-letters?all=true", "", `{"discarded":1}`, ""},
+		{"DELETE", "/v1/dead-letters?all=true", "", `{"discarded":1,"remaining":0,"capped":false}`, ""},
 	} {
 		if step.want == "" {
 			b.change(holder.ID, "cancel", "", http.StatusOK)
-			step.want = `{"redriven":1,"conflicts":[]}`
+			step.want = `{"redriven":1,"conflicts":[],"remaining":1,"capped":false,"after":"` + ids[1] + `"}`
 		}
 		if got := b.do(step.method, step.target, step.body).want(t, http.StatusOK).body; got != step.want {
 			t.Errorf("%s %s %s answered %s, want %s", step.method, step.target, step.body, got, step.want)

@@ -71,8 +71,9 @@ func (a *API) list(w http.ResponseWriter, r *http.Request) error {
 	return a.page(w, r, p, "jobs", q)
 }
 
-// page answers one page of a list. It is full, or ends where its jobs come to Limits.PageBytes; next_cursor is
-// "" once nothing more can follow.
+// page answers one page of a list. It is full, or ends where its jobs come to Limits.PageBytes, or where the store has
+// looked at much and found little: Limits.Looks and Limits.LookTime bound that. next_cursor is "" once nothing more
+// can follow.
 func (a *API) page(w http.ResponseWriter, r *http.Request, p *params, call string, q core.ListQuery) error {
 	filter := p.filter(call)
 	limit := p.whole("limit", 1, maxPage, defaultPage)
@@ -81,13 +82,19 @@ func (a *API) page(w http.ResponseWriter, r *http.Request, p *params, call strin
 		return err
 	}
 	b, n, more := []byte(`{"items":[`), 0, true
-	for more && n < limit && len(b) < a.Limits.PageBytes {
+	looks, end := a.Limits.Looks, time.Now().Add(a.Limits.LookTime)
+	for more && n < limit && len(b) < a.Limits.PageBytes && looks > 0 {
 		q.Limit = min(limit-n, stepPage)
 		page, err := a.Jobs.List(r.Context(), q)
 		if err != nil {
 			return err
 		}
 		jobs := page.Jobs
+		if looks--; len(jobs) == q.Limit {
+			looks++ // as many as were asked for
+		} else if time.Now().After(end) {
+			looks = 0
+		}
 		more = page.Next != 0
 		q.Before = page.Next
 		for i := range jobs {

@@ -58,25 +58,6 @@ func pageParams() []*huma.Param {
 	}
 }
 
-// deadRoutes are the calls about dead letters.
-func (a *API) deadRoutes(doc huma.API) []route {
-	const tag, path = "Dead letters", "/v1/dead-letters"
-	schemas := doc.OpenAPI().Components.Schemas
-	kind, tenant := query("type", "Dead letters of this type.", textSchema(200)), query("tenant", "Jobs of this tenant. Empty: jobs without a tenant.", textSchema(255))
-	return []route{
-		{describe(doc, tag, "list-dead-letters", http.MethodGet, path, "List jobs that failed for good", "Newest first.").
-			with(append([]*huma.Param{kind, tenant}, pageParams()...)...).answers(http.StatusOK, "A page.", schemaOf[pageDoc](schemas)).
-			refuses(http.StatusUnprocessableEntity), a.listDead, 0},
-		{describe(doc, tag, "redrive-dead-letters", http.MethodPost, path+"/redrive", "Retry those that match", "Oldest first. One whose dedupe key another live job holds is left and reported.").
-			takes(schemaOf[redriveDoc](schemas), true).answers(http.StatusOK, "What became of them.", schemaOf[redrivenDoc](schemas)).refusesBody(), a.redrive, a.Limits.BodyTime},
-		{describe(doc, tag, "discard-dead-letters", http.MethodDelete, path, "Delete those that match", "They are gone for good.").
-			with(kind, tenant, query("id", "These dead letters. May stand more than once.", manySchema(maxPage, jobID().Schema)),
-				query("failed_before", "Those that failed before this time.", timeSchema()), query("limit", "At most this many.", wholeSchema(1, DeadLimit, defaultDeadLimit)),
-				query("all", "Required to be true where nothing else says which are meant.", &huma.Schema{Type: huma.TypeBoolean})).
-			answers(http.StatusOK, "How many.", schemaOf[discardedDoc](schemas)).refuses(http.StatusForbidden, http.StatusUnprocessableEntity), a.discard, 0},
-	}
-}
-
 // statsRoutes are the calls about the whole.
 func (a *API) statsRoutes(doc huma.API) []route {
 	const tag = "Operation"

@@ -31,9 +31,3 @@ func (jobDoc) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	}}
 	return s
 }
-
-// TransformSchema shows a call that says which are meant.
-func (redriveDoc) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	s.Examples = []any{map[string]any{"type": "mail.send", "limit": 1000}}
-	return s
-}

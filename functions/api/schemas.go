@@ -12,10 +12,10 @@ type newJobDoc struct {
 	Payload     any            `json:"payload,omitempty" doc:"Any JSON of up to 1 MiB and 100 levels, kept byte for byte. Left out, it is {}."`
 	RunAt       string         `json:"run_at,omitempty" format:"date-time" doc:"When it may start: from 10 years ago to 100 years ahead, kept to the microsecond. Neither run_at nor delay means now."`
 	Delay       durationText   `json:"delay,omitempty" doc:"Instead of run_at: a duration from now, by the store's clock." example:"1h30m"`
-	Priority    string         `json:"priority,omitempty" enum:"critical,default,bulk" default:"default"`
+	Priority    string         `json:"priority,omitempty" enum:"critical,default,bulk" doc:"Left out, it is default."`
 	Tenant      lineText       `json:"tenant,omitempty" maxLength:"255" doc:"For whom; empty means for nobody in particular."`
 	DedupeKey   lineText       `json:"dedupe_key,omitempty" minLength:"1" maxLength:"512" doc:"While a live job of the same tenant has this key, submitting again answers with that job. Nothing else makes two jobs the same, whatever their payloads."`
-	MaxAttempts int            `json:"max_attempts,omitempty" minimum:"1" maximum:"100" default:"5"`
+	MaxAttempts int            `json:"max_attempts,omitempty" minimum:"1" maximum:"100" doc:"Left out, it is what the type says, else 5."`
 	Timeout     durationText   `json:"timeout,omitempty" doc:"Of one attempt: a duration from 1s to 24h." example:"90s"`
 	ExpiresAt   string         `json:"expires_at,omitempty" format:"date-time" doc:"Not started after this: it is cancelled instead. After run_at."`
 	Backoff     []durationText `json:"backoff,omitempty" nullable:"false" minItems:"1" maxItems:"20" doc:"Waits between attempts, the last one repeating: durations of up to 720h." example:"[\"30s\",\"2m\"]"`
@@ -78,7 +78,7 @@ type batchErrorDoc struct {
 // pageDoc is one page of jobs.
 type pageDoc struct {
 	Items      []jobDoc `json:"items" nullable:"false"`
-	NextCursor string   `json:"next_cursor" doc:"Pass it as cursor for the next page; empty on the last one."`
+	NextCursor string   `json:"next_cursor" doc:"Pass it as cursor for the next page, also where this one is short or empty: few matched among the many jobs that one call looks at. Empty on the last page."`
 }
 
 // whenDoc is a new run_at: one of the two.
@@ -89,32 +89,6 @@ type whenDoc struct {
 
 // emptyDoc is a body that says nothing.
 type emptyDoc struct{}
-
-// redriveDoc selects dead letters. One field beside limit is required.
-type redriveDoc struct {
-	Type   string   `json:"type,omitempty" minLength:"1" maxLength:"200"`
-	Tenant lineText `json:"tenant,omitempty" maxLength:"255"`
-	IDs    []idText `json:"ids,omitempty" nullable:"false" minItems:"1" maxItems:"1000"`
-	Limit  int      `json:"limit,omitempty" minimum:"1" maximum:"10000" default:"1000" doc:"The oldest come first; call again for more."`
-	All    bool     `json:"all,omitempty" doc:"Required to be true where nothing else says which are meant."`
-}
-
-// redrivenDoc says what became of them.
-type redrivenDoc struct {
-	Redriven  int           `json:"redriven" doc:"Dead letters that are jobs again."`
-	Conflicts []conflictDoc `json:"conflicts" nullable:"false" doc:"Those that were left, and why."`
-}
-
-type conflictDoc struct {
-	ID     string `json:"id"`
-	Reason string `json:"reason"`
-	JobID  string `json:"job_id,omitempty" doc:"The live job that holds the dedupe key."`
-}
-
-// discardedDoc says how many are gone.
-type discardedDoc struct {
-	Discarded int `json:"discarded"`
-}
 
 // healthDoc says that all is well; what is not well is a problem.
 type healthDoc struct {
