@@ -34,8 +34,8 @@ type Advance struct {
 	State       ScheduleState
 	Occurrences []Ledgered
 	Jobs        []NewJob // with Run set
-	// Attach is a ledger row written before, by its From, whose run Jobs[0] is. Zero means none.
-	Attach time.Time
+	// Attach gives Jobs[0], which had waited, to the ledger rows written for its instants.
+	Attach bool
 }
 
 // Ledgered is a new row of the ledger; its run is Jobs[Job] of the Advance, or none below zero.

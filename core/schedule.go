@@ -40,7 +40,7 @@ type ScheduleRule struct {
 	Paused       bool           `json:"paused,omitempty"`
 
 	Type        string           `json:"type"` // of its jobs, and what else they get
-	Payload     json.RawMessage  `json:"-"` // kept apart, byte for byte
+	Payload     json.RawMessage  `json:"-"`    // kept apart, byte for byte
 	Priority    string           `json:"priority,omitempty"`
 	MaxAttempts int              `json:"max_attempts,omitempty"`
 	Timeout     ScheduleLength   `json:"timeout,omitzero"`
@@ -67,9 +67,8 @@ type ScheduleState struct {
 	Anchor    time.Time // instants of Every are counted from here: starts_at or creation
 	Accounted time.Time // every due instant up to here, this one included, is in the ledger
 	NextDue   time.Time // the first instant behind Accounted. Zero means that there is none, or that it is paused
-	Waiting   time.Time // an instant whose run waits for the run before it to end (queue_one, cancel_running). Zero means none
+	Waiting   *Run      // a run that waits for the one before it to end (queue_one). Nil means none
 	PausedAt  time.Time // when it was paused. Zero means that it is not
-	Resumed   time.Time // instants up to here fell into a pause that has ended; behind Accounted only until the next Advance
 	TZData    string    // version of the time zone database that NextDue was computed with
 
 	ExpectBy time.Time // when a success is next missed (ExpectWithin). Zero means that none is expected
@@ -106,11 +105,19 @@ type Occurrence struct {
 
 // Run is what a job of a schedule knows of its instant.
 type Run struct {
-	Schedule     string    // its name; "" means that the job is none of a schedule's
-	ScheduledFor time.Time // the instant
-	CatchUp      bool      // made up late
-	Covers       int64     // how many instants it stands for; 0 and 1 mean its own
-	CoversFrom   time.Time // the first of them; ScheduledFor is the last
+	Schedule     string    `json:"schedule"`
+	ScheduledFor time.Time `json:"scheduled_for"`
+	CatchUp      bool      `json:"catch_up,omitempty"`   // made up late
+	Covers       int64     `json:"covers,omitempty"`     // how many instants it stands for; 0 and 1 mean its own
+	CoversFrom   time.Time `json:"covers_from,omitzero"` // the first of them; ScheduledFor is the last
+}
+
+// First is the first instant that the run stands for.
+func (r *Run) First() time.Time {
+	if r.Covers > 1 && !r.CoversFrom.IsZero() {
+		return r.CoversFrom
+	}
+	return r.ScheduledFor
 }
 
 // Exclusive reports whether the overlap policy asks if a run is active.

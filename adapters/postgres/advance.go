@@ -94,18 +94,21 @@ func (s *Store) advanceArgs(steps []core.Advance, fence []core.Held) (*wire.Args
 
 // stepArgs encodes the new states, and the new rules of those that get one.
 func stepArgs(a *wire.Args, steps []core.Advance) error {
-	rules := make([][]byte, len(steps))
+	rules, waiting := make([][]byte, len(steps)), make([][]byte, len(steps))
 	for i := range steps {
-		if steps[i].Rule == nil {
-			continue
+		var err error
+		if steps[i].Rule != nil {
+			if rules[i], err = json.Marshal(steps[i].Rule); err != nil {
+				return err
+			}
 		}
-		text, err := json.Marshal(steps[i].Rule)
-		if err != nil {
-			return err
+		if steps[i].State.Waiting != nil {
+			if waiting[i], err = json.Marshal(steps[i].State.Waiting); err != nil {
+				return err
+			}
 		}
-		rules[i] = text
 	}
-	at := 0
+	at, next := 0, 0
 	wire.Int8s(a, steps, func(st *core.Advance) int64 { return st.ID })
 	wire.Int8s(a, steps, func(st *core.Advance) int64 { return st.Version })
 	wire.Times(a, steps, func(st *core.Advance) time.Time { return st.Accounted })
@@ -118,9 +121,7 @@ func stepArgs(a *wire.Args, steps []core.Advance) error {
 		func(st *core.ScheduleState) time.Time { return st.Anchor },
 		func(st *core.ScheduleState) time.Time { return st.Accounted },
 		func(st *core.ScheduleState) time.Time { return st.NextDue },
-		func(st *core.ScheduleState) time.Time { return st.Waiting },
 		func(st *core.ScheduleState) time.Time { return st.PausedAt },
-		func(st *core.ScheduleState) time.Time { return st.Resumed },
 	} {
 		wire.Times(a, steps, func(step *core.Advance) time.Time { return of(&step.State) })
 	}
@@ -128,8 +129,22 @@ func stepArgs(a *wire.Args, steps []core.Advance) error {
 	wire.Times(a, steps, func(st *core.Advance) time.Time { return st.State.ExpectBy })
 	wire.Times(a, steps, func(st *core.Advance) time.Time { return st.State.Expected })
 	wire.BoolsOrNull(a, steps, func(st *core.Advance) bool { return st.State.Alerted })
-	wire.Times(a, steps, func(st *core.Advance) time.Time { return st.Attach })
+	wire.JSONs(a, steps, func(*core.Advance) []byte { next++; return waiting[next-1] })
+	wire.Times(a, steps, func(st *core.Advance) time.Time { return attached(st).first })
+	wire.Times(a, steps, func(st *core.Advance) time.Time { return attached(st).last })
 	return nil
+}
+
+// instants are the first and the last of a run.
+type instants struct{ first, last time.Time }
+
+// attached are the instants of a step's first job whose ledger rows get it; zero where none do.
+func attached(st *core.Advance) instants {
+	if !st.Attach || len(st.Jobs) == 0 || st.Jobs[0].Run == nil {
+		return instants{}
+	}
+	r := st.Jobs[0].Run
+	return instants{r.First(), r.ScheduledFor}
 }
 
 // ruleOf is a step's new rule, or an empty one.

@@ -99,14 +99,14 @@ func (s *Store) Occurrences(ctx context.Context, q core.OccurrenceQuery) (list [
 	return list, err
 }
 
-// Succeeded looks for the newest success of a schedule.
-func (s *Store) Succeeded(ctx context.Context, tenant, name string, since time.Time) (at, scheduledFor time.Time, err error) {
+// Succeeded looks for the first success of a schedule and the newest.
+func (s *Store) Succeeded(ctx context.Context, tenant, name string, since time.Time) (first, newest time.Time, err error) {
 	a := wire.NewArgs(3).Text(tenant).Text(name).Time(since)
 	err = s.run(ctx, "succeeded", s.guard(s.opts.LockTimeout), s.sql.call("succeeded", a, func(r wire.Row) error {
-		at, scheduledFor = r.Time(0), r.Time(1)
+		first, newest = r.Time(0), r.Time(1)
 		return nil
 	}))
-	return at, scheduledFor, err
+	return first, newest, err
 }
 
 // Places of the columns of {schedule}.
@@ -123,7 +123,6 @@ const (
 	schedNextDue
 	schedWaiting
 	schedPausedAt
-	schedResumed
 	schedTZData
 	schedExpectBy
 	schedExpected
@@ -138,8 +137,8 @@ func schedule(r wire.Row) core.Schedule {
 		ID: r.Int(schedID), Tenant: r.Text(schedTenant), Name: r.Text(schedName), Version: r.Int(schedVersion),
 		CreatedAt: r.Time(schedCreatedAt), UpdatedAt: r.Time(schedUpdatedAt), Active: r.Bool(schedActive),
 		State: core.ScheduleState{
-			Anchor: r.Time(schedAnchor), Accounted: r.Time(schedAccounted), NextDue: r.Time(schedNextDue), Waiting: r.Time(schedWaiting),
-			PausedAt: r.Time(schedPausedAt), Resumed: r.Time(schedResumed), TZData: r.Text(schedTZData),
+			Anchor: r.Time(schedAnchor), Accounted: r.Time(schedAccounted), NextDue: r.Time(schedNextDue),
+			PausedAt: r.Time(schedPausedAt), TZData: r.Text(schedTZData),
 			ExpectBy: r.Time(schedExpectBy), Expected: r.Time(schedExpected), Alerted: r.Bool(schedAlerted),
 		},
 	}
@@ -147,8 +146,11 @@ func schedule(r wire.Row) core.Schedule {
 		s.Rule = core.ScheduleRule{}
 	}
 	s.Rule.Payload = r.Bytes(schedPayload)
+	if waiting := new(core.Run); !r.Null(schedWaiting) && json.Unmarshal(r[schedWaiting], waiting) == nil {
+		s.State.Waiting = waiting
+	}
 	return s
 }
 
 const scheduleColumns = `s.id, s.tenant, s.name, s.version, s.rule, s.created_at, s.updated_at, s.anchor, s.accounted, s.next_due, s.waiting,
-    s.paused_at, s.resumed, s.tz_data, s.expect_by, s.expected, s.alerted, s.payload`
+    s.paused_at, s.tz_data, s.expect_by, s.expected, s.alerted, s.payload`

@@ -72,8 +72,15 @@ func (t *tx) advance(step *core.Advance, held int64) (core.Advanced, error) {
 		answer.Version++
 	}
 	st := &step.State
-	_, err = t.exec("move_schedule", now.ID, timeOrNull(st.Anchor), micros(st.Accounted), timeOrNull(st.NextDue), timeOrNull(st.Waiting), timeOrNull(st.PausedAt),
-		timeOrNull(st.Resumed), st.TZData, timeOrNull(st.ExpectBy), timeOrNull(st.Expected), number(st.Alerted))
+	var waiting any
+	if st.Waiting != nil {
+		text, err := json.Marshal(st.Waiting)
+		if err != nil {
+			return stale, err
+		}
+		waiting = string(text)
+	}
+	_, err = t.exec("move_schedule", now.ID, timeOrNull(st.Anchor), micros(st.Accounted), timeOrNull(st.NextDue), waiting, timeOrNull(st.PausedAt), st.TZData, timeOrNull(st.ExpectBy), timeOrNull(st.Expected), number(st.Alerted))
 	if err != nil {
 		return stale, err
 	}
@@ -133,10 +140,11 @@ func (t *tx) account(id int64, step *core.Advance, jobs []int64) error {
 			return err
 		}
 	}
-	if step.Attach.IsZero() || len(jobs) == 0 {
+	if !step.Attach || len(jobs) == 0 || step.Jobs[0].Run == nil {
 		return nil
 	}
-	_, err := t.exec("attach_occurrence", id, micros(step.Attach), jobs[0])
+	run := step.Jobs[0].Run
+	_, err := t.exec("attach_occurrence", id, micros(run.First()), micros(run.ScheduledFor), jobs[0])
 	return err
 }
 

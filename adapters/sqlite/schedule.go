@@ -123,15 +123,15 @@ func (s *Store) Occurrences(ctx context.Context, q core.OccurrenceQuery) (list [
 	return list, wrap("occurrences", err)
 }
 
-// Succeeded looks for the newest success of a schedule.
-func (s *Store) Succeeded(ctx context.Context, tenant, name string, since time.Time) (at, scheduledFor time.Time, err error) {
+// Succeeded looks for the first success of a schedule and the newest.
+func (s *Store) Succeeded(ctx context.Context, tenant, name string, since time.Time) (first, newest time.Time, err error) {
 	err = s.readers.read(ctx, func(c *conn) error {
 		return c.query(ctx, "succeeded", func(r row) error {
-			at, scheduledFor = r.time(0), r.time(1)
+			first, newest = r.time(0), r.time(1)
 			return nil
 		}, tenant, name, micros(since))
 	})
-	return at, scheduledFor, wrap("succeeded", err)
+	return first, newest, wrap("succeeded", err)
 }
 
 // number stores a boolean.
@@ -160,7 +160,6 @@ const (
 	schedNextDue
 	schedWaiting
 	schedPausedAt
-	schedResumed
 	schedTZData
 	schedExpectBy
 	schedExpected
@@ -174,12 +173,15 @@ func (r row) schedule() core.Schedule {
 		ID: r.int(schedID), Tenant: r.text(schedTenant), Name: r.text(schedName), Version: r.int(schedVersion), Rule: decode[core.ScheduleRule](r.raw(schedRule)),
 		CreatedAt: r.time(schedCreatedAt), UpdatedAt: r.time(schedUpdatedAt), Active: r.int(schedActive) != 0,
 		State: core.ScheduleState{
-			Anchor: r.time(schedAnchor), Accounted: r.time(schedAccounted), NextDue: r.time(schedNextDue), Waiting: r.time(schedWaiting),
-			PausedAt: r.time(schedPausedAt), Resumed: r.time(schedResumed), TZData: r.text(schedTZData),
+			Anchor: r.time(schedAnchor), Accounted: r.time(schedAccounted), NextDue: r.time(schedNextDue),
+			PausedAt: r.time(schedPausedAt), TZData: r.text(schedTZData),
 			ExpectBy: r.time(schedExpectBy), Expected: r.time(schedExpected), Alerted: r.int(schedAlerted) != 0,
 		},
 	}
 	s.Rule.Payload = r.raw(schedPayload)
+	if waiting := decode[core.Run](r.raw(schedWaiting)); !waiting.ScheduledFor.IsZero() {
+		s.State.Waiting = &waiting
+	}
 	return s
 }
 

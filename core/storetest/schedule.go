@@ -199,8 +199,7 @@ func advanceWhole(s *stage) {
 		core.Ledgered{Occurrence: core.Occurrence{From: instant(1), To: instant(2), Count: 2, Outcome: core.OccurrenceCovered}, Job: 1},
 		core.Ledgered{Occurrence: core.Occurrence{From: instant(3), To: instant(3), Count: 1, Outcome: core.OccurrenceCaughtUp}, Job: 1},
 		core.Ledgered{Occurrence: core.Occurrence{From: instant(4), To: instant(9), Count: 6, Outcome: core.OccurrenceSkipped, Reason: core.SkippedPaused}, Job: -1})
-	step.State = core.ScheduleState{Anchor: instant(-5), Accounted: instant(9), NextDue: instant(10), Waiting: instant(11), PausedAt: instant(12),
-		Resumed: instant(13), TZData: "2026b", ExpectBy: instant(14), Expected: instant(15), Alerted: true}
+	step.State = core.ScheduleState{Anchor: instant(-5), Accounted: instant(9), NextDue: instant(10), Waiting: run, PausedAt: instant(12), TZData: "2026b", ExpectBy: instant(14), Expected: instant(15), Alerted: true}
 	answers, err := s.store.AdvanceSchedules(s.ctx, []core.Advance{step, fired(other, 0)}, nil)
 	s.must(err)
 	if len(answers) != 2 || answers[0].Stale || answers[1].Stale || len(answers[0].JobIDs) != 2 || len(answers[1].JobIDs) != 1 {
@@ -333,12 +332,12 @@ func advanceInactive(s *stage) {
 func advanceAttach(s *stage) {
 	of := s.newSchedule(core.ScheduleRule{Overlap: core.OverlapQueueOne})
 	step := fired(of, 0)
-	step.Jobs, step.Occurrences[0].Job, step.State.Waiting = nil, -1, instant(0)
+	step.Jobs, step.Occurrences[0].Job, step.State.Waiting = nil, -1, &core.Run{Schedule: of.Name, ScheduledFor: instant(0)}
 	s.step(step)
 	of = s.schedule(of)
 	later := fired(of, 0)
-	later.State, later.Occurrences, later.Attach, later.Inactive = of.State, nil, instant(0), true
-	later.State.Waiting = time.Time{}
+	later.State, later.Occurrences, later.Attach, later.Inactive = of.State, nil, true, true
+	later.State.Waiting = nil
 	answer := s.step(later)
 	if rows := s.ledger(of); answer.Stale || len(rows) != 1 || rows[0].JobID != answer.JobIDs[0] {
 		s.Errorf("answer %+v, ledger %+v", answer, rows)
@@ -395,7 +394,7 @@ func tickSchedules(s *stage) {
 func tickWaitingRun(s *stage) {
 	of := s.newSchedule(core.ScheduleRule{Overlap: core.OverlapQueueOne})
 	step := fired(of, 0)
-	step.State.NextDue, step.State.Waiting = time.Time{}, instant(1)
+	step.State.NextDue, step.State.Waiting = time.Time{}, &core.Run{Schedule: of.Name, ScheduledFor: instant(1)}
 	s.step(step)
 	req := tickRequest("holder-1")
 	req.ScheduleLimit = 10
@@ -404,7 +403,7 @@ func tickWaitingRun(s *stage) {
 	}
 	job := s.claim(of.Rule.Type, 1)[0]
 	s.finishAs(core.Done, core.End{Ref: refOf(job), Outcome: core.EndDone})
-	if res := s.tick(req); len(res.Schedules) != 1 || !res.Schedules[0].State.Waiting.Equal(instant(1)) || res.Schedules[0].Active {
+	if res := s.tick(req); len(res.Schedules) != 1 || res.Schedules[0].State.Waiting == nil || !res.Schedules[0].State.Waiting.ScheduledFor.Equal(instant(1)) || res.Schedules[0].Active {
 		s.Errorf("after it: %+v", res.Schedules)
 	}
 }

@@ -29,9 +29,8 @@ CREATE TABLE belfry.schedules (
     anchor     timestamptz NOT NULL,
     accounted  timestamptz NOT NULL,            -- the ledger is complete up to here
     next_due   timestamptz,
-    waiting    timestamptz,                     -- an instant whose run waits for the run before it
+    waiting    json,                            -- a run that waits for the run before it, as core.Run
     paused_at  timestamptz,
-    resumed    timestamptz,
     tz_data    text COLLATE "C" NOT NULL DEFAULT '',
     expect_by  timestamptz,
     expected   timestamptz,

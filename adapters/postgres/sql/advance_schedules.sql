@@ -2,8 +2,8 @@
 -- locked, has an active run where it must not, or lies outside the fence is passed over, with all that belongs to it.
 --   $1 clock offset  $2 fence: buckets  $3 fence: tokens  $4 without a fence
 --   steps: $5 ids  $6 versions  $7 accounted  $8 inactive  $9 rules or null  $10 types or null  $11 paused  $12 exclusive  $13 anchors
---   $14 accounted now  $15 next due  $16 waiting  $17 paused at  $18 resumed  $19 time zone data  $20 expect by  $21 expected
---   $22 alerted  $23 attach  $43 payloads, with the rules
+--   $14 accounted now  $15 next due  $16 paused at  $17 time zone data  $18 expect by  $19 expected  $20 alerted  $21 waiting
+--   $22 attach from  $23 attach to  $43 payloads, with the rules
 --   jobs: $24 step  $25 types  $26 payloads  $27 priorities  $28 run at or null  $29 most attempts  $30 timeouts  $31 backoffs
 --   $32 targets  $33 tags  $34 scheduled for  $35 covers
 --   ledger: $36 step  $37 job or null  $38 from  $39 to  $40 counts  $41 outcomes  $42 reasons
@@ -15,10 +15,10 @@ WITH held AS MATERIALIZED (
     FOR    SHARE OF l
 ), steps AS MATERIALIZED (
     SELECT * FROM unnest($5::bigint[], $6::bigint[], $7::timestamptz[], $8::boolean[], $9::json[], $10::text[], $11::boolean[], $12::boolean[],
-        $13::timestamptz[], $14::timestamptz[], $15::timestamptz[], $16::timestamptz[], $17::timestamptz[], $18::timestamptz[], $19::text[],
-        $20::timestamptz[], $21::timestamptz[], $22::boolean[], $23::timestamptz[], $43::json[])
-        WITH ORDINALITY AS g (ref, old_version, old_accounted, inactive, rule, type, paused, exclusive, anchor, accounted, next_due, waiting,
-            paused_at, resumed, tz_data, expect_by, expected, alerted, attach, payload, step)
+        $13::timestamptz[], $14::timestamptz[], $15::timestamptz[], $16::timestamptz[], $17::text[], $18::timestamptz[], $19::timestamptz[],
+        $20::boolean[], $21::json[], $22::timestamptz[], $23::timestamptz[], $43::json[])
+        WITH ORDINALITY AS g (ref, old_version, old_accounted, inactive, rule, type, paused, exclusive, anchor, accounted, next_due, paused_at,
+            tz_data, expect_by, expected, alerted, waiting, attach_from, attach_to, payload, step)
 ), locked AS MATERIALIZED (
     SELECT g.step, s.id
     FROM   steps g JOIN belfry.schedules s ON s.id = g.ref AND s.version = g.old_version AND s.accounted = g.old_accounted
@@ -34,13 +34,13 @@ WITH held AS MATERIALIZED (
            paused = CASE WHEN g.rule IS NULL THEN s.paused ELSE coalesce(g.paused, false) END,
            exclusive = CASE WHEN g.rule IS NULL THEN s.exclusive ELSE coalesce(g.exclusive, false) END,
            anchor = g.anchor, accounted = g.accounted, next_due = g.next_due, waiting = g.waiting, paused_at = g.paused_at,
-           resumed = g.resumed, tz_data = coalesce(g.tz_data, ''), expect_by = g.expect_by, expected = g.expected,
+           tz_data = coalesce(g.tz_data, ''), expect_by = g.expect_by, expected = g.expected,
            alerted = coalesce(g.alerted, false)
     FROM   locked l JOIN steps g ON g.step = l.step
     WHERE  s.id = l.id
-    RETURNING l.step, s.id, s.version, s.tenant, s.name, g.attach
+    RETURNING l.step, s.id, s.version, s.tenant, s.name, g.attach_from, g.attach_to
 ), jobs AS MATERIALIZED (
-    SELECT g.*, nextval('belfry.job_ids') AS id, m.id AS schedule_id, m.tenant, m.name, m.attach, m.version
+    SELECT g.*, nextval('belfry.job_ids') AS id, m.id AS schedule_id, m.tenant, m.name, m.attach_from, m.attach_to
     FROM   unnest($24::bigint[], $25::text[], $26::json[], $27::smallint[], $28::timestamptz[], $29::integer[], $30::bigint[], $31::text[],
                $32::json[], $33::text[], $34::timestamptz[], $35::json[])
                WITH ORDINALITY AS g (step, type, payload, priority, run_at, max_attempts, timeout, backoff, target, tags, scheduled_for, covers, job)
@@ -62,7 +62,8 @@ WITH held AS MATERIALIZED (
     UPDATE belfry.occurrences o
     SET    job_id = j.id
     FROM   (SELECT DISTINCT ON (step) * FROM jobs ORDER BY step, job) j
-    WHERE  j.attach IS NOT NULL AND o.schedule_id = j.schedule_id AND o.from_at = j.attach AND o.job_id IS NULL
+    WHERE  j.attach_from IS NOT NULL AND o.schedule_id = j.schedule_id AND o.from_at >= j.attach_from AND o.to_at <= j.attach_to
+      AND  o.job_id IS NULL AND o.outcome <> 'skipped'
 )
 SELECT m.step, m.version, 0::bigint, 0::bigint FROM moved m
 UNION ALL

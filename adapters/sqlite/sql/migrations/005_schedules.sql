@@ -31,9 +31,8 @@ CREATE TABLE schedules (
 	anchor     INTEGER,
 	accounted  INTEGER NOT NULL, -- the ledger is complete up to here
 	next_due   INTEGER,
-	waiting    INTEGER,          -- an instant whose run waits for the run before it
+	waiting    TEXT,             -- a run that waits for the run before it, as core.Run
 	paused_at  INTEGER,
-	resumed    INTEGER,
 	tz_data    TEXT    NOT NULL DEFAULT '',
 	expect_by  INTEGER,
 	expected   INTEGER,
