@@ -1,0 +1,109 @@
+package rabbit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+const (
+	releaseBatch = 100
+	maxDelay     = 24 * time.Hour
+)
+
+// delivery implements core.Delivery and core.Rejecter.
+type delivery struct {
+	s    *subscription
+	body []byte
+	tag  uint64
+}
+
+var _ core.Rejecter = (*delivery)(nil)
+
+func (d *delivery) Body() []byte { return d.body }
+
+// Ack acknowledges the message.
+func (d *delivery) Ack(context.Context) error { return d.s.end(d.s.ch.Ack(d.tag, false)) }
+
+// Reject puts the message to the dead letters.
+func (d *delivery) Reject(context.Context) error { return d.s.end(d.s.ch.Reject(d.tag, false)) }
+
+// Extend has nothing to extend: the message is this subscription's until it is ended.
+func (d *delivery) Extend(context.Context, time.Duration) error { return core.ErrCannotExtend }
+
+// Release gives the message back at once, or publishes it to a queue that hands it back after wait, rounded up to
+// tenths of a second, then seconds, then tens of them.
+func (d *delivery) Release(_ context.Context, wait time.Duration) error {
+	if wait <= 0 {
+		return d.s.end(d.s.ch.Nack(d.tag, false, true))
+	}
+	if d.s.releases.Add(released{d, stepped(wait)}) != nil {
+		return errClosed
+	}
+	return nil
+}
+
+// end looks at the answer of the client, which is one only where the connection is gone.
+func (s *subscription) end(err error) error {
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("rabbit: end a delivery: %w", err)
+	s.fail(err)
+	return err
+}
+
+// stepped rounds a delay up, so that few queues serve all delays.
+func stepped(d time.Duration) time.Duration {
+	step := 100 * time.Millisecond
+	switch {
+	case d > time.Minute:
+		step = 10 * time.Second
+	case d > time.Second:
+		step = time.Second
+	}
+	return (min(d, maxDelay) + step - 1) / step * step
+}
+
+// released is a delivery that is to come again after a delay.
+type released struct {
+	*delivery
+	delay time.Duration
+}
+
+// sendDelayed publishes copies to the queues that delay, and acknowledges the originals of those the server has. The
+// others come again when the subscription, which is dead now, is closed.
+func (s *subscription) sendDelayed(ctx context.Context, batch []released) {
+	stop := context.AfterFunc(ctx, s.conn.cut)
+	defer stop()
+	queues := map[time.Duration]string{}
+	confirmations := make([]*amqp.DeferredConfirmation, len(batch))
+	for i, r := range batch {
+		var err error
+		if queues[r.delay] == "" {
+			queues[r.delay], err = s.declareDelay(s.delays, r.delay)
+		}
+		if err == nil {
+			confirmations[i], err = s.delays.PublishWithDeferredConfirmWithContext(ctx, "", queues[r.delay], false, false, persistent(r.body))
+		}
+		if err != nil {
+			s.fail(fmt.Errorf("rabbit: release: %w", err))
+			break
+		}
+	}
+	for i, c := range confirmations {
+		if c == nil {
+			return
+		}
+		if taken, err := c.WaitContext(ctx); err != nil || !taken {
+			s.fail(errors.Join(errors.New("rabbit: release: the server did not take it"), err))
+			return
+		}
+		_ = batch[i].Ack(ctx)
+	}
+}

@@ -1,0 +1,98 @@
+package rabbit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// deliveryLimit is how often a message is given back before it is put to the dead letters: workers that stop give
+// back too, so it is not small.
+const deliveryLimit = 20
+
+// QueueOptions say how RabbitMQ is used. The zero value is ready.
+type QueueOptions struct {
+	// DeliveryLimit is how often a message may be given back at once, or be in the hands of a worker whose connection
+	// ends, before it is put to the dead letters. A queue keeps the limit it was declared with. Zero means 20.
+	DeliveryLimit int
+}
+
+// Queue implements core.Queue on RabbitMQ.
+type Queue struct {
+	opts   QueueOptions
+	places map[core.Priority]place
+}
+
+// place is one queue and the server that has it.
+type place struct {
+	server string
+	queue  string
+	limit  int
+}
+
+// dead is the name of a queue's dead letters.
+func (p place) dead() string { return p.queue + ".dead" }
+
+// OpenQueue reads one URL per priority, such as amqp://user:password@host/vhost?queue=belfry.default where the queue
+// is belfry.critical, belfry.default or belfry.bulk unless the URL names one. It calls nobody. The queues are declared
+// when they are opened.
+func OpenQueue(_ context.Context, urls map[core.Priority]string, opts QueueOptions) (*Queue, error) {
+	if opts.DeliveryLimit == 0 {
+		opts.DeliveryLimit = deliveryLimit
+	}
+	if opts.DeliveryLimit < 1 {
+		return nil, fmt.Errorf("rabbit: delivery limit %d: want at least 1", opts.DeliveryLimit)
+	}
+	q := &Queue{opts: opts, places: map[core.Priority]place{}}
+	seen := map[[2]string]core.Priority{}
+	for _, p := range core.Priorities {
+		at, err := newPlace(urls[p], p)
+		if err != nil {
+			return nil, fmt.Errorf("rabbit: the %s queue: %w", p, err)
+		}
+		if other, twice := seen[[2]string{at.server, at.queue}]; twice {
+			return nil, fmt.Errorf("rabbit: the %s queue is the %s queue, too: each priority needs its own", p, other)
+		}
+		seen[[2]string{at.server, at.queue}] = p
+		at.limit = opts.DeliveryLimit
+		q.places[p] = at
+	}
+	return q, nil
+}
+
+func newPlace(address string, p core.Priority) (place, error) {
+	u, err := core.QueueURL(address, "amqp", "amqps")
+	if err != nil {
+		return place{}, err
+	}
+	at := place{queue: "belfry." + p.String()}
+	values := u.Query()
+	if values.Has("queue") {
+		at.queue = values.Get("queue")
+	}
+	if at.queue == "" || len(at.queue) > 200 || strings.HasPrefix(at.queue, "amq.") {
+		return place{}, errors.New("parameter queue: want a name of up to 200 bytes that does not begin with amq.")
+	}
+	values.Del("queue")
+	u.RawQuery = values.Encode()
+	at.server = u.String()
+	if _, err := amqp.ParseURI(at.server); err != nil {
+		return place{}, plain(err)
+	}
+	return at, nil
+}
+
+// plain is an error without the URL that url.Parse puts into its errors: it may hold a password.
+func plain(err error) error {
+	var fault *url.Error
+	if errors.As(err, &fault) {
+		return errors.New("not a URL of AMQP")
+	}
+	return err
+}

@@ -1,0 +1,164 @@
+package rabbit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/gather"
+)
+
+// mostHeld is the most that RabbitMQ hands to one consumer of a quorum queue at once.
+const mostHeld = 2000
+
+var errClosed = errors.New("rabbit: the subscription is closed")
+
+// subscription implements core.Subscription over a connection of its own.
+type subscription struct {
+	place
+	conn   *connection
+	ch     *amqp.Channel // receives and acknowledges
+	delays *amqp.Channel // publishes what is released with a delay
+
+	turn     chan struct{} // held by the Receive that is served
+	receives int           // counts them
+	releases *gather.Gatherer[released]
+
+	closing chan struct{}
+	close   sync.Once
+	closed  error // the answer of Close
+
+	mu  sync.Mutex
+	err error // why it is dead
+}
+
+// OpenSubscription declares the queue of a priority and opens a subscription to it.
+func (q *Queue) OpenSubscription(ctx context.Context, p core.Priority) (core.Subscription, error) {
+	s, err := q.openSubscription(ctx, q.places[p])
+	if err != nil {
+		return nil, fmt.Errorf("rabbit: open the %s subscription: %w", p, err)
+	}
+	return s, nil
+}
+
+func (q *Queue) openSubscription(ctx context.Context, at place) (*subscription, error) {
+	conn, err := connect(ctx, at.server)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, conn.cut)
+	defer stop()
+	s := &subscription{place: at, conn: conn, turn: make(chan struct{}, 1), closing: make(chan struct{})}
+	if s.ch, err = conn.Channel(); err == nil {
+		err = at.declare(s.ch)
+	}
+	if err == nil {
+		s.delays, err = conn.confirming()
+	}
+	if err != nil {
+		_ = conn.hangUp(ctx)
+		return nil, err
+	}
+	s.releases = gather.New(s.sendDelayed, gather.Options{Most: releaseBatch, Calls: 1})
+	return s, nil
+}
+
+// Receive waits for messages. It is a consumer only while someone asks, and may hold as many as were asked for: the
+// server hands over what it has at hand as soon as it knows, and no more once it is told to stop.
+func (s *subscription) Receive(ctx context.Context, max int) ([]core.Delivery, error) {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if err := s.failure(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	got, err := s.consume(ctx, min(max, mostHeld))
+	if err != nil {
+		s.fail(fmt.Errorf("rabbit: receive: %w", err))
+	}
+	deliveries := make([]core.Delivery, len(got))
+	for i := range got {
+		deliveries[i] = &delivery{s: s, body: got[i].Body, tag: got[i].DeliveryTag}
+	}
+	if len(got) > 0 {
+		return deliveries, nil // a failure is told by the next Receive
+	}
+	if err := s.failure(); err != nil {
+		return nil, err
+	}
+	return nil, ctx.Err()
+}
+
+// consume is a consumer until messages have come, ctx ends or the subscription is closed.
+func (s *subscription) consume(ctx context.Context, most int) (got []amqp.Delivery, err error) {
+	if err := s.ch.Qos(most, 0, false); err != nil {
+		return nil, err
+	}
+	s.receives++
+	consumer := "belfry-" + strconv.Itoa(s.receives)
+	deliveries, err := s.ch.Consume(s.queue, consumer, false, false, false, false, nil)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case d, open := <-deliveries:
+		if !open {
+			return nil, amqp.ErrClosed
+		}
+		got = append(got, d)
+	case <-ctx.Done():
+	case <-s.closing:
+	}
+	err = s.ch.Cancel(consumer, false)
+	for d := range deliveries { // ends with the consumer
+		got = append(got, d)
+	}
+	return got, err
+}
+
+// fail makes the subscription dead. The first reason stays.
+func (s *subscription) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+func (s *subscription) failure() error {
+	select {
+	case <-s.closing:
+		return errClosed
+	default:
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// Close ends the connection once what was released is published. What is neither acknowledged nor released comes to
+// others. Closing again gives the first answer.
+func (s *subscription) Close(ctx context.Context) error {
+	s.close.Do(func() {
+		close(s.closing)
+		stop := context.AfterFunc(ctx, s.conn.cut)
+		defer stop()
+		s.turn <- struct{}{}
+		defer func() { <-s.turn }()
+		if err := errors.Join(s.releases.Close(ctx), s.conn.hangUp(ctx)); err != nil {
+			s.closed = fmt.Errorf("rabbit: close the subscription: %w", err)
+		}
+	})
+	return s.closed
+}
