@@ -7,7 +7,8 @@ import (
 
 // The ports, all on this page. A store keeps rows; a queue carries references to them. Every method is
 // atomic unless it says otherwise, may be called concurrently, and returns sentinels of errors.go.
-// "Now" is always the store's clock. No method leaves a transaction open across a round trip.
+// "Now" is always the store's clock. No method but SubmitOnce leaves a transaction open
+// across a round trip.
 
 // Store is everything one database does for Belfry. Each caller takes the part it needs.
 type Store interface {

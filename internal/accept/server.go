@@ -38,7 +38,7 @@ func startServer(ctx context.Context, dsn string, queue bool) (*server, error) {
 		args = append(args, "-database-url", dsn)
 	}
 	s.cmd = exec.CommandContext(ctx, binary, args...)
-	s.cmd.Env = append(os.Environ(), "BELFRY_HEARTBEAT=2s", "BELFRY_LOG_LEVEL=warn")
+	s.cmd.Env = append(os.Environ(), "BELFRY_HEARTBEAT=2s", "BELFRY_LOG_LEVEL=warn", "BELFRY_API_RATE=0")
 	if queue {
 		for _, p := range []string{"critical", "default", "bulk"} {
 			s.cmd.Env = append(s.cmd.Env, "BELFRY_QUEUE_"+strings.ToUpper(p)+"_URL=mem://"+p)
