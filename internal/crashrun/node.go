@@ -82,7 +82,7 @@ func shortSettings() boot.Settings {
 	}
 	s.Lease, s.Heartbeat = lease, heartbeat
 	s.BucketLease, s.Tick = bucketLease, 500*time.Millisecond
-	s.Workers, s.StopGrace = 200, time.Second
+	s.Workers, s.StopGrace, s.APIRate = 200, time.Second, 0
 	return s
 }
 
