@@ -58,6 +58,11 @@ accept: ## 20,000 jobs over HTTP, each held against what its file implies (ARGS=
 fuzz-tools: ## the pinned API fuzzer, in internal/apifuzz/.venv
 	cd internal/apifuzz && python3 -m venv .venv && .venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
 
+.PHONY: example-tools
+example-tools: ## what the examples in other languages are run with, in their own folders
+	for dir in clients/typescript webhooks/node; do (cd docs/examples/$$dir && npm ci --no-audit --no-fund --loglevel=error >/dev/null); done
+	cd docs/examples/webhooks/python && python3 -m venv .venv && .venv/bin/pip install --quiet --disable-pip-version-check -r requirements.txt
+
 .PHONY: fuzz-api
 fuzz-api: ## thousands of requests made from the OpenAPI document, on both stores: 10 minutes (ARGS="-for 1m -seed 7")
 	go test -count 1 -timeout 60m -v ./internal/apifuzz -args -for 5m -seed 0 $(ARGS)

@@ -54,6 +54,7 @@ type (
 	openSchema struct {
 		Ref                  string `json:"$ref"`
 		Type, Format         any
+		Default              any
 		Pattern              string
 		Enum                 []any
 		MaxLength            *int `json:"maxLength"`
@@ -210,6 +211,9 @@ func checkBody(doc *openDoc, content map[string]openMedia, fault func(string, ..
 	walk(doc, m.Schema, "body", map[string]bool{}, func(s *openSchema, at string) {
 		if s.Type == "object" && s.AdditionalProperties == nil {
 			fault("%s takes any field", at)
+		}
+		if s.Default != nil {
+			fault("%s has a default: generators of clients then take it for required", at)
 		}
 		checkBounds(doc, s, at, fault)
 	})
