@@ -83,7 +83,7 @@ func open(t *testing.T, address string) *postgres.Store {
 	return store
 }
 
-func migrated(t *testing.T) (address string) {
+func migrated(t testing.TB) (address string) {
 	t.Helper()
 	address = testenv.Postgres(t)
 	if err := postgres.Migrate(context.WithoutCancel(t.Context()), address); err != nil {

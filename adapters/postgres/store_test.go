@@ -207,7 +207,7 @@ func (db *database) Keys(t *testing.T) (n int) {
 // connect is a stranger's session.
 func (db *database) connect(t *testing.T) *pgx.Conn { t.Helper(); return connect(t, db.direct) }
 
-func connect(t *testing.T, address string) *pgx.Conn {
+func connect(t testing.TB, address string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), address)
 	if err != nil {

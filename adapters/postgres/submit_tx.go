@@ -27,8 +27,9 @@ type InTx struct {
 var inTxStatements = sync.OnceValues(loadStatements)
 
 // SubmitTx writes jobs in a transaction of the caller's, in a database that Migrate was run on; item i answers job i.
-// Nothing is seen of them before it commits, and nothing remains when it rolls back; once committed they are found
-// by the next claim. Jobs that break a rule are core.FieldErrors, and nothing was sent. Any other error leaves the
+// It calls belfry.submit_job, so that types are asked and marked there as for any other language. Nothing is seen of
+// the jobs before the transaction commits, and nothing remains when it rolls back; once committed they are found by
+// the next claim. Jobs that break a rule are core.FieldErrors, and nothing was sent. Any other error leaves the
 // transaction aborted, as every error of PostgreSQL does.
 //
 // A job whose dedupe key a live job of its tenant holds is not written: its answer is that job. A key that another
@@ -39,11 +40,13 @@ func SubmitTx(ctx context.Context, tx pgx.Tx, jobs []core.NewJob) ([]InTx, error
 		return nil, core.FieldErrors{{Field: "jobs", Rule: fmt.Sprintf("must have at most %d elements", core.MaxBatch)}}
 	}
 	now := time.Now()
+	checked := slices.Clone(jobs)
 	order := make([]int, len(jobs))
-	for i := range jobs {
-		if err := core.CheckNewJob(&jobs[i], now); err != nil {
+	for i := range checked {
+		if err := core.CheckNewJob(&checked[i], now); err != nil {
 			return nil, inItem(i, len(jobs), err)
 		}
+		checked[i].MaxAttempts = jobs[i].MaxAttempts // none: the type's
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
@@ -53,14 +56,18 @@ func SubmitTx(ctx context.Context, tx pgx.Tx, jobs []core.NewJob) ([]InTx, error
 	if err != nil {
 		return nil, fmt.Errorf("postgres: submit: %w", err)
 	}
+	batch := &pgx.Batch{}
 	answers := make([]InTx, len(jobs))
-	for round := 1; len(order) > 0; round++ {
-		if round > submitRounds {
-			return nil, wrap("submit", core.ErrBusy)
-		}
-		if order, err = submitRound(ctx, tx, sql, jobs, order, answers); err != nil {
-			return nil, wrap("submit", err)
-		}
+	for _, i := range order {
+		batch.Queue(sql["submit_in_tx"], inTxArgs(&checked[i])...).QueryRow(func(row pgx.Row) error {
+			a := &answers[i]
+			err := row.Scan(&a.ID, &a.RunAt, &a.CreatedAt, &a.Existing)
+			a.RunAt, a.CreatedAt = a.RunAt.UTC(), a.CreatedAt.UTC()
+			return err
+		})
+	}
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, wrap("submit", err)
 	}
 	return answers, nil
 }
@@ -78,59 +85,22 @@ func inItem(i, n int, err error) error {
 	return placed
 }
 
-// submitRound writes the jobs of order, or finds who holds their keys, and returns those whose keys came free
-// between the two: they are tried again.
-func submitRound(ctx context.Context, tx pgx.Tx, sql statements, jobs []core.NewJob, order []int, answers []InTx) (again []int, err error) {
-	taken, err := answerEach(ctx, tx, order, answers, false, func(b *pgx.Batch, i int) {
-		b.Queue(sql["submit_in_tx"], inTxArgs(&jobs[i])...)
-	})
-	if err != nil || len(taken) == 0 {
-		return nil, err
-	}
-	return answerEach(ctx, tx, taken, answers, true, func(b *pgx.Batch, i int) {
-		b.Queue(sql["key_in_tx"], jobs[i].Tenant, jobs[i].DedupeKey)
-	})
-}
-
-// answerEach sends one statement per job in one round trip and returns the jobs for which no row came back.
-func answerEach(ctx context.Context, tx pgx.Tx, order []int, answers []InTx, existing bool, queue func(*pgx.Batch, int)) (without []int, err error) {
-	batch := &pgx.Batch{}
-	for _, i := range order {
-		queue(batch, i)
-	}
-	results := tx.SendBatch(ctx, batch)
-	for _, i := range order {
-		a := InTx{Existing: existing}
-		err = results.QueryRow().Scan(&a.ID, &a.RunAt, &a.CreatedAt)
-		if errors.Is(err, pgx.ErrNoRows) {
-			without = append(without, i)
-			continue
-		}
-		if err != nil {
-			break
-		}
-		a.RunAt, a.CreatedAt = a.RunAt.UTC(), a.CreatedAt.UTC()
-		answers[i] = a
-	}
-	if errors.Is(err, pgx.ErrNoRows) {
-		err = nil
-	}
-	return without, errors.Join(err, results.Close())
-}
-
 // inTxArgs are the texts of a checked job; nil is null.
 func inTxArgs(j *core.NewJob) []any {
-	payload := "{}"
-	if len(j.Payload) > 0 {
-		payload = string(j.Payload)
+	waits := make([]string, len(j.Backoff))
+	for i, wait := range j.Backoff {
+		waits[i] = intervalText(wait)
 	}
 	return []any{
-		j.Type, payload, strconv.Itoa(int(j.Priority)), j.Tenant, instantText(j.RunAt),
-		textUnless(j.Delay == 0, strconv.FormatInt(j.Delay.Microseconds(), 10)+" microseconds"), strconv.Itoa(j.MaxAttempts),
-		textUnless(j.Timeout == 0, strconv.FormatInt(j.Timeout.Microseconds(), 10)), instantText(j.ExpiresAt),
-		textUnless(j.Backoff == nil, durationsLiteral(j.Backoff)), textUnless(j.Target == nil, string(j.Target)),
-		textUnless(j.Tags == nil, textsLiteral(j.Tags)), textUnless(j.Trace == "", j.Trace), textUnless(j.DedupeKey == "", j.DedupeKey),
+		j.Type, textUnless(len(j.Payload) == 0, string(j.Payload)), instantText(j.RunAt), textUnless(j.Delay == 0, intervalText(j.Delay)), j.Priority.String(), j.Tenant,
+		textUnless(j.DedupeKey == "", j.DedupeKey), textUnless(j.MaxAttempts == 0, strconv.Itoa(j.MaxAttempts)), textUnless(j.Timeout == 0, intervalText(j.Timeout)),
+		instantText(j.ExpiresAt), textUnless(j.Backoff == nil, textsLiteral(waits)), textUnless(j.Target == nil, string(j.Target)),
+		textUnless(j.Tags == nil, textsLiteral(j.Tags)), j.Trace,
 	}
+}
+
+func intervalText(d time.Duration) string {
+	return strconv.FormatInt(d.Microseconds(), 10) + " microseconds"
 }
 
 func textUnless(absent bool, text string) any {

@@ -259,7 +259,7 @@ func TestRightsOfTheRole(t *testing.T) {
 			return nil
 		})
 	}
-	for _, right := range []string{"USAGE ON SCHEMA belfry", "USAGE ON SEQUENCE belfry.job_ids", "SELECT, INSERT ON belfry.jobs"} {
+	for _, right := range []string{"USAGE ON SCHEMA belfry", "EXECUTE ON FUNCTION belfry.submit_job"} {
 		if submit() == nil {
 			t.Errorf("it works without %s", right)
 		}

@@ -47,40 +47,49 @@ func TestDedupeKeys(t *testing.T) {
 	}
 }
 
-// meddling does something before the nth batch of statements.
-type meddling struct {
-	pgx.Tx
-	n, at int
-	do    func()
-}
-
-func (m *meddling) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
-	if m.n++; m.n == m.at {
-		m.do()
+// A key whose holder an open transaction is cancelling is waited for: it goes to this job if that one commits, and stays
+// with the holder if it rolls back.
+func TestKeyWhoseHolderIsBeingCancelled(t *testing.T) {
+	_, address := openStore(t)
+	conns := []*pgx.Conn{connect(t, address, pgx.QueryExecModeCacheStatement), connect(t, address, pgx.QueryExecModeCacheStatement), connect(t, address, pgx.QueryExecModeCacheStatement)}
+	submit := func(conn *pgx.Conn) (s belfrytx.Submitted, err error) {
+		err = pgx.BeginFunc(context.WithoutCancel(t.Context()), conn, func(tx pgx.Tx) (err error) {
+			s, err = belfrytx.SubmitTx(t.Context(), tx, client.NewJob{Type: "a", DedupeKey: "k"})
+			return err
+		})
+		return s, err
 	}
-	return m.Tx.SendBatch(ctx, b)
-}
-
-// A key that is taken when the job is written and free when its holder is looked for goes to this job after all.
-func TestKeyThatComesFreeMeanwhile(t *testing.T) {
-	store, address := openStore(t)
-	held, err := store.Submit(t.Context(), []core.NewJob{{Type: "a", DedupeKey: "k"}})
+	holder, err := submit(conns[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn := connect(t, address, pgx.QueryExecModeCacheStatement)
-	var got belfrytx.Submitted
-	err = pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) (err error) {
-		cancel := func() {
-			if _, err := store.Cancel(t.Context(), held[0].ID); err != nil {
-				t.Error(err)
-			}
+	for _, commit := range []bool{false, true} {
+		tx, err := conns[0].Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
 		}
-		got, err = belfrytx.SubmitTx(t.Context(), &meddling{Tx: tx, at: 2, do: cancel}, client.NewJob{Type: "a", DedupeKey: "k"})
-		return err
-	})
-	if err != nil || got.Duplicate || got.ID == strconv.FormatInt(held[0].ID, 10) {
-		t.Errorf("%+v, %v", got, err)
+		if _, err := tx.Exec(t.Context(), "SELECT belfry.cancel($1)", holder.ID); err != nil {
+			t.Fatal(err)
+		}
+		type answer struct {
+			s   belfrytx.Submitted
+			err error
+		}
+		answers := make(chan answer, 1)
+		go func() {
+			s, err := submit(conns[1])
+			answers <- answer{s, err}
+		}()
+		waitForLocks(t, conns[2], 1)
+		if commit {
+			err = tx.Commit(t.Context())
+		} else {
+			err = tx.Rollback(t.Context())
+		}
+		got := <-answers
+		if err = errors.Join(err, got.err); err != nil || got.s.Duplicate == commit || (got.s.ID == holder.ID) == commit {
+			t.Errorf("commit %t: %+v, %v", commit, got.s, err)
+		}
 	}
 }
 

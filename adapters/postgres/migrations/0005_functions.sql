@@ -324,7 +324,7 @@ DECLARE
         submit_job.tags, submit_job.traceparent);
 BEGIN
     IF faults <> '{}' THEN
-        RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = array_to_string(faults, '; '), COLUMN = split_part(faults[1], ':', 1);
+        RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = array_to_string(faults, '; '), COLUMN = split_part(faults[1] COLLATE "C", ':', 1);
     END IF;
     FOR round IN 1 .. 10 LOOP
         INSERT INTO belfry.jobs AS j (id, type, payload, priority, tenant, run_at, created_at, max_attempts, timeout, expires_at, backoff,
