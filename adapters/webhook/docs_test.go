@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/belfry-dev/belfry/internal/receivertest"
 )
 
 // The verification examples that readers copy from the guide are the programs that the tests run.
@@ -13,13 +15,13 @@ func TestGuideShowsTheProgramsThatRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, example := range examples {
-		program, err := os.ReadFile(filepath.Join(exampleDir(t, example.name), example.source))
+	for language, source := range receivertest.Languages {
+		program, err := os.ReadFile(filepath.Join(receivertest.Dir(root, language), source))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(string(guide), "\n"+string(program)+"```\n") {
-			t.Errorf("docs/webhooks.md does not show %s as it is", example.source)
+			t.Errorf("docs/webhooks.md does not show %s as it is", source)
 		}
 	}
 }

@@ -97,3 +97,11 @@ func (r *receiver) next() delivery {
 	}
 	return delivery{}
 }
+
+// listen serves a handler on this machine and returns its URL.
+func listen(t testing.TB, handle http.HandlerFunc) string {
+	t.Helper()
+	server := httptest.NewServer(handle)
+	t.Cleanup(server.Close)
+	return server.URL
+}

@@ -64,7 +64,12 @@ type change func(*node.Parts)
 // start runs a layout until the test ends.
 func start(t testing.TB, l layout, changes ...change) *stage {
 	t.Helper()
-	open := opener(t, l)
+	return startOn(t, l, opener(t, l), changes...)
+}
+
+// startOn is start on a store that may have been in use before.
+func startOn(t testing.TB, l layout, open func() core.Store, changes ...change) *stage {
+	t.Helper()
 	s := &stage{t: t, log: &logText{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	var nodes sync.WaitGroup
