@@ -14,8 +14,10 @@ import (
 // TickerStore is what a Ticker asks of a store: the tick itself, the end of attempts that were lost, and their count.
 type TickerStore interface {
 	TickStore
+	ScheduleStore
 	Finish(ctx context.Context, ends []End) ([]EndAnswer, error)
 	AddRollups(ctx context.Context, shard int, rows []Rollup) error
+	Cancel(ctx context.Context, id int64) (Job, error)
 }
 
 // Ticker is the scheduler. Each pass renews the bucket leases, ends attempts whose worker is gone, expires
@@ -32,6 +34,8 @@ type Ticker struct {
 	background   sync.WaitGroup // upkeep
 	maintaining  atomic.Bool    // upkeep runs once at a time
 	rollups      rollups        // counts of lost attempts, which no worker can give any more
+	zonesChecked bool           // no schedule was computed with another time zone database
+	alerting     atomic.Bool    // alerts are published once at a time
 	events       sync.Mutex     // OnEvent is called by one goroutine at a time
 }
 
@@ -47,6 +51,9 @@ type TickerOptions struct {
 	Maintain       MaintainRequest // what upkeep keeps. Zero means for ever
 	MaintainPeriod time.Duration   // between upkeeps, jittered. Zero means 1 min
 
+	ScheduleLimit int             // schedules advanced in one pass. Zero means 1,000
+	Schedules     ScheduleOptions // how their plans are made; the period is the Ticker's
+
 	// Topics are where due jobs are published. Nil means direct mode: workers claim from the store themselves.
 	Topics   map[Priority]Topic
 	Dispatch DispatchOptions // queue mode's settings. Zero means the defaults
@@ -55,7 +62,9 @@ type TickerOptions struct {
 	OnDispatch func(dispatched []Job) // sees jobs between the commit that queued them and their publishing. Nil means nobody looks
 	OnTick     func(TickReport)       // sees every pass that succeeded. Nil means nobody looks
 	OnEvent    func(TickEvent)        // told what an operator should know; called by one goroutine at a time. Nil means nobody listens
-	Chance     func() float64         // in [0, 1), for jitter. Nil means math/rand
+	// OnAlerts publishes alerts as they now stand; those it returns nil for are not given again. Nil means that nobody is told.
+	OnAlerts func(ctx context.Context, alerts []Alert) error
+	Chance   func() float64 // in [0, 1), for jitter. Nil means math/rand
 }
 
 // TickReport says what one pass did.
@@ -64,6 +73,8 @@ type TickReport struct {
 	Held       int       // buckets held
 	Lost       int       // attempts ended as lost
 	Expired    int
+	Schedules  int // schedules advanced
+	Runs       int // jobs made by them
 	Dispatched int // rows handed to the queue, repeated ones included
 	Waiting    []Lane
 	More       bool          // a limit was reached: another pass at once would find more
@@ -98,6 +109,9 @@ func (o TickerOptions) withDefaults() TickerOptions {
 	o.Margin = cmp.Or(o.Margin, time.Second)
 	o.ReapLimit = cmp.Or(o.ReapLimit, 1000)
 	o.ExpireLimit = cmp.Or(o.ExpireLimit, 1000)
+	o.ScheduleLimit = cmp.Or(o.ScheduleLimit, 1000)
+	o.Schedules.TickPeriod = o.Period
+	o.Schedules.Takeover = cmp.Or(o.Schedules.Takeover, o.LeaseLength+o.Period)
 	o.MaintainPeriod = cmp.Or(o.MaintainPeriod, time.Minute)
 	if o.Chance == nil {
 		o.Chance = rand.Float64
@@ -124,6 +138,7 @@ func (t *Ticker) pass(whole context.Context) (TickReport, error) {
 	req := TickRequest{
 		Holder: t.opts.Holder, LeaseLength: t.opts.LeaseLength,
 		ReapLimit: t.opts.ReapLimit, ReapAfter: t.reapAfter, ExpireLimit: t.opts.ExpireLimit,
+		ScheduleLimit: t.opts.ScheduleLimit,
 	}
 	if t.dispatcher == nil {
 		req.Recall = true // of a deployment that had queues before
@@ -148,6 +163,8 @@ func (t *Ticker) pass(whole context.Context) (TickReport, error) {
 	t.maintain(whole, res.Held)
 	more, err := t.reap(ctx, res, &report)
 	report.More = report.More || more
+	err = errors.Join(err, t.advance(ctx, res, &report))
+	t.alert(whole, res)
 	t.rollups.flush(ctx, t.store)
 	if err == nil && t.opts.OnTick != nil {
 		t.opts.OnTick(report)

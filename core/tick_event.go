@@ -13,6 +13,10 @@ const (
 	PublishFailed  TickEventKind = "publish failed"  // Count messages are not known to be published; they will be again
 	MaintainFailed TickEventKind = "maintain failed" // upkeep ended with Err and will be tried again
 	Maintained     TickEventKind = "maintained"      // upkeep did what Upkeep says
+
+	ScheduleBroken  TickEventKind = "schedule broken"  // the rule of a schedule, damaged by hand, cannot be read: Err
+	ZonesRecomputed TickEventKind = "zones recomputed" // Count schedules got their next instant by another time zone database
+	AlertsUnsent    TickEventKind = "alerts unsent"    // Count alerts were not published, for Err; they will be tried again
 )
 
 // TickEvent is told to OnEvent.

@@ -1,0 +1,150 @@
+package core
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/belfry-dev/belfry/core/recurrence"
+)
+
+// Bounds on a schedule.
+const (
+	MaxScheduleNameBytes = 200
+	MaxMissedLimit       = 10_000
+	MaxJitter            = 24 * time.Hour
+	MaxExpectWithin      = 400 * 24 * time.Hour
+	MaxMissedGrace       = 24 * time.Hour
+	MinEvery             = time.Second
+)
+
+// DefaultMissedLimit is how many missed runs of one backlog are made up where the schedule does not say.
+const DefaultMissedLimit = recurrence.DefaultMissedLimit
+
+// zones are the time zones that were loaded. The database is in the program and never changes.
+var zones recurrence.Zones
+
+// TZDataVersion names the time zone database in this program.
+func TZDataVersion() string { return recurrence.TZDataVersion() }
+
+// Parse returns the rule as recurrence reads it. anchor is where Every counts from without StartsAt. The error is FieldErrors.
+func (r *ScheduleRule) Parse(anchor time.Time) (*recurrence.Rule, error) {
+	text, zone := r.Cron, r.TimeZone
+	if r.Every != 0 {
+		text, zone = "@every "+time.Duration(r.Every).String(), ""
+	}
+	rule, err := recurrence.Parse(text, zone, recurrence.Options{
+		DSTGap: recurrence.GapPolicy(r.DSTGap), DSTOverlap: recurrence.RepeatPolicy(r.DSTOverlap), StartsAt: r.StartsAt, EndsAt: r.EndsAt,
+		Anchor: anchor, Zones: &zones,
+	})
+	var faults recurrence.FieldErrors
+	if errors.As(err, &faults) {
+		var errs FieldErrors
+		for _, f := range faults {
+			field := f.Field
+			if field == "cron" && r.Every != 0 {
+				field = "every"
+			}
+			errs.Add(field, "%s", f.Message)
+		}
+		return nil, errs
+	}
+	return rule, err
+}
+
+// CheckSchedule holds a schedule's name and definition against the rules and fills in the defaults, so that two
+// definitions that mean the same are equal. The error is FieldErrors. now need not be exact.
+func CheckSchedule(tenant, name string, r *ScheduleRule, now time.Time) error {
+	var errs FieldErrors
+	if name == "" {
+		errs.Add("name", "is required")
+	}
+	CheckText(&errs, "name", name, MaxScheduleNameBytes)
+	r.StartsAt, r.EndsAt = r.StartsAt.UTC().Truncate(time.Microsecond), r.EndsAt.UTC().Truncate(time.Microsecond)
+	checkRule(&errs, r, now)
+	choose(&errs, "missed", &r.Missed, "once", "all", "skip")
+	choose(&errs, "overlap", &r.Overlap, OverlapAllow, OverlapSkip, OverlapQueueOne, OverlapCancelRunning)
+	choose(&errs, "dst_gap", &r.DSTGap, "run_at_transition", "shift", "skip")
+	choose(&errs, "dst_overlap", &r.DSTOverlap, "first", "last", "both")
+	choose(&errs, "priority", &r.Priority, "default", "critical", "bulk")
+	if r.MissedLimit < 0 || r.MissedLimit > MaxMissedLimit {
+		errs.Add("missed_limit", "must be a whole number from 1 to %d", MaxMissedLimit)
+	}
+	for _, b := range []struct {
+		field string
+		d     ScheduleLength
+		most  time.Duration
+	}{
+		{"missed_window", r.MissedWindow, FutureYears * 365 * 24 * time.Hour}, {"missed_grace", r.MissedGrace, MaxMissedGrace},
+		{"jitter", r.Jitter, MaxJitter}, {"expect_within", r.ExpectWithin, MaxExpectWithin},
+	} {
+		if b.d < 0 || time.Duration(b.d) > b.most {
+			errs.Add(b.field, "must lie between 0s and %s", b.most)
+		}
+	}
+	if r.ExpectPaused && r.ExpectWithin == 0 {
+		errs.Add("expect_paused", "means nothing without expect_within")
+	}
+	job := r.job(tenant)
+	if err := CheckNewJob(&job, now); err != nil {
+		var faults FieldErrors
+		if errors.As(err, &faults) {
+			errs = append(errs, slices.DeleteFunc(faults, func(f *FieldError) bool { return f.Field == "priority" })...)
+		}
+	}
+	return errs.Err()
+}
+
+// checkRule holds the rule itself against the rules: exactly one of cron and every, and one that recurrence reads.
+func checkRule(errs *FieldErrors, r *ScheduleRule, now time.Time) {
+	switch {
+	case r.Cron == "" && r.Every == 0:
+		errs.Add("cron", "is required, or every")
+	case r.Cron != "" && r.Every != 0:
+		errs.Add("every", "excludes cron: a schedule has one of them")
+	case r.Every != 0 && time.Duration(r.Every) < MinEvery:
+		errs.Add("every", "must be at least %s", MinEvery)
+	case r.Every != 0 && r.TimeZone != "":
+		errs.Add("time_zone", "means nothing with every, which is plain elapsed time")
+	default:
+		if _, err := r.Parse(now); err != nil {
+			var faults FieldErrors
+			if errors.As(err, &faults) {
+				*errs = append(*errs, faults...)
+			}
+		}
+	}
+}
+
+// choose accepts the default, which an empty value becomes, and the others.
+func choose(errs *FieldErrors, field string, value *string, usual string, others ...string) {
+	if *value == "" {
+		*value = usual
+	}
+	if *value != usual && !slices.Contains(others, *value) {
+		all := append([]string{usual}, others...)
+		text := ""
+		for i, v := range all {
+			switch {
+			case i == len(all)-1:
+				text += " or "
+			case i > 0:
+				text += ", "
+			}
+			text += v
+		}
+		errs.Add(field, "must be %s", text)
+	}
+}
+
+// job is what a run of the schedule is submitted as.
+func (r *ScheduleRule) job(tenant string) NewJob {
+	j := NewJob{
+		Type: r.Type, Tenant: tenant, Payload: r.Payload, MaxAttempts: r.MaxAttempts, Timeout: time.Duration(r.Timeout), Target: r.Target, Tags: r.Tags,
+	}
+	j.Priority, _ = ParsePriority(r.Priority)
+	for _, d := range r.Backoff {
+		j.Backoff = append(j.Backoff, time.Duration(d))
+	}
+	return j
+}
