@@ -15,8 +15,9 @@ import (
 type DeadFilter struct {
 	Type         string
 	Tenant       *string   // a pointer to "" means those without a tenant
+	ErrorGroup   string    // those that failed alike: DeadGroup.ErrorGroup
+	FailedBefore time.Time // those that failed before
 	IDs          []string  // Redrive and Discard, 1 to 1,000; empty and not nil is refused, for it would mean all
-	FailedBefore time.Time // Discard
 	All          bool
 }
 
@@ -28,52 +29,41 @@ func (c *Client) DeadLetters(ctx context.Context, f DeadFilter) iter.Seq2[*Job, 
 	return c.pages(ctx, "/v1/dead-letters", q)
 }
 
-// Redriven says what became of dead letters.
-type Redriven struct {
-	Redriven  int        `json:"redriven"` // jobs again
-	Conflicts []Conflict `json:"conflicts"`
+// DeadGroup is dead letters of one type that failed alike: their last errors differ in numbers, ids, addresses and
+// quoted parts only.
+type DeadGroup struct {
+	Count       int       `json:"count"`
+	Type        string    `json:"type"`
+	ErrorGroup  string    `json:"error_group"` // for DeadFilter; it stays the same
+	Error       string    `json:"error"`       // the last error of the newest one
+	FirstFailed time.Time `json:"first_failed_at"`
+	LastFailed  time.Time `json:"last_failed_at"`
 }
 
-// Conflict is a dead letter that was left, and why.
-type Conflict struct {
-	ID     string `json:"id"`
-	Reason string `json:"reason"`
-	JobID  string `json:"job_id,omitempty"` // the live job that holds the dedupe key
+// DeadGroups is dead letters by what went wrong.
+type DeadGroups struct {
+	Items  []DeadGroup `json:"items"`  // the largest first
+	Capped bool        `json:"capped"` // 100,000 were counted, the newest: there may be more
 }
 
-// Redrive retries up to limit dead letters that match, oldest first; zero means the server's default, 10,000 is the
-// most. It is not tried again after a lost answer.
-func (c *Client) Redrive(ctx context.Context, f DeadFilter, limit int) (Redriven, error) {
-	fields := map[string]any{}
-	for name, values := range f.query() {
-		fields[name] = values[0]
-	}
-	if delete(fields, "id"); f.IDs != nil {
-		fields["ids"] = f.IDs
-	}
-	if f.All {
-		fields["all"] = true
-	}
+// DeadGroups counts the dead letters that match by what went wrong; at most limit groups, zero means the server's
+// default, 1,000 is the most.
+func (c *Client) DeadGroups(ctx context.Context, f DeadFilter, limit int) (DeadGroups, error) {
+	q := f.query()
+	q.Del("all")
 	if limit != 0 {
-		fields["limit"] = limit
+		q.Set("limit", strconv.Itoa(limit))
 	}
-	body, err := json.Marshal(fields)
-	if err != nil {
-		return Redriven{}, err
-	}
-	call := call{method: http.MethodPost, path: "/v1/dead-letters/redrive", body: body}
+	call := call{method: http.MethodGet, path: "/v1/dead-letters/groups", query: q, repeatable: true}
 	_, answer, err := c.do(ctx, call)
 	if err != nil {
-		return Redriven{}, err
+		return DeadGroups{}, err
 	}
-	var r struct {
-		Redriven
-		Conflicts *[]Conflict `json:"conflicts"`
+	var groups DeadGroups
+	if json.Unmarshal(answer, &groups) != nil || groups.Items == nil {
+		return DeadGroups{}, foreign(call.name())
 	}
-	if json.Unmarshal(answer, &r) != nil || r.Conflicts == nil {
-		return Redriven{}, foreign(call.name())
-	}
-	return Redriven{r.Redriven.Redriven, *r.Conflicts}, nil
+	return groups, nil
 }
 
 // Discard deletes up to limit dead letters that match and says how many; zero means the server's default, 10,000 is
@@ -104,6 +94,7 @@ func (f *DeadFilter) query() url.Values {
 	q := url.Values{}
 	set(q, "type", f.Type)
 	setTenant(q, f.Tenant)
+	set(q, "error_group", f.ErrorGroup)
 	set(q, "failed_before", instant(f.FailedBefore))
 	for _, id := range f.IDs {
 		q.Add("id", id)

@@ -22,8 +22,8 @@ type Filter struct {
 	PageSize  int       // jobs of one request, at most 1,000. Zero means the server's default
 }
 
-// List goes through the jobs that match, newest first, page by page as far as the loop goes. An error ends it: it
-// comes with a nil job.
+// List goes through the jobs that match, newest first, page by page as far as the loop goes. Where few match among
+// many, one job may take several requests. An error ends it: it comes with a nil job.
 func (c *Client) List(ctx context.Context, f Filter) iter.Seq2[*Job, error] {
 	q := url.Values{}
 	for _, s := range f.Statuses {

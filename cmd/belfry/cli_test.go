@@ -177,7 +177,7 @@ func TestQuestionsBeforeWhatCannotBeUndone(t *testing.T) {
 	step(exitOK, 1, "0 jobs scheduled again", "dead-letters", "redrive", "--type", "other", "--yes")
 	step(exitOK, 1, "1 dead letter would be retried", "dead-letters", "redrive", "--all", "--dry-run")
 	r.ok("dead-letters", "redrive", "--all", "--yes", "--rate", "5", "--json")
-	if r.out != `{"redriven":1,"conflicts":[]}`+"\n" {
+	if !strings.HasPrefix(r.out, `{"redriven":1,"conflicts":[],"remaining":0,"capped":false,"after":"`) || !strings.Contains(r.out, `"next_run_at":"`) {
 		t.Errorf("redrive says %q", r.out)
 	}
 
@@ -204,9 +204,58 @@ func TestRedriveGoesPastWhatItLeaves(t *testing.T) {
 	for _, key := range []string{"j", "k"} {
 		holders = append(holders, r.submit("later", "--delay", "1h", "--dedupe-key", key))
 	}
-	want := fmt.Sprintf("1 job scheduled again, 2 left\n  job %s: another live job holds the dedupe key %s\n  job %s: another live job holds the dedupe key %s\n", ids[0], holders[0], ids[1], holders[1])
-	if out := r.ok("dead-letters", "redrive", "--all", "--yes", "--rate", "1"); out != want {
+	want := fmt.Sprintf("1 job scheduled again, the last due before TIME, 2 left\n  job %s: another live job holds the dedupe key %s\n  job %s: another live job holds the dedupe key %s\n", ids[0], holders[0], ids[1], holders[1])
+	if out := masked(r.ok("dead-letters", "redrive", "--all", "--yes", "--rate", "1")); out != masked(want) {
 		t.Errorf("redrive says %q, want %q", out, want)
+	}
+}
+
+func TestDeadLettersByGroup(t *testing.T) {
+	r := newRig(t, nodetest.Start(t, "all"))
+	for _, payload := range []string{`{"permanent":true}`, `{"permanent":true}`} {
+		r.run("jobs", "wait", r.submit("fail", "--payload", payload))
+	}
+	id := r.submit("mail")
+	for _, c := range []struct{ args, says string }{
+		{"groups", "2      fail"},
+		{"groups --type none", "no dead letters"},
+		{"groups --failed-before 2020-01-01T00:00:00Z", "no dead letters"},
+		{"groups --json", `"count":2,"type":"fail","error_group":"`},
+		{"redrive --all --dry-run --rate 0.5", "2 dead letters would be retried"},
+		{"redrive --all --dry-run --after " + id, "0 dead letters would be retried"},
+		{"redrive --failed-before 2020-01-01T00:00:00Z --yes", "0 jobs scheduled again, 0 left"},
+		{"discard --failed-before 2020-01-01T00:00:00Z --yes", "0 deleted"},
+	} {
+		if out := r.ok(append([]string{"dead-letters"}, strings.Fields(c.args)...)...); !strings.Contains(out, c.says) {
+			t.Errorf("%s says %q, want %q", c.args, out, c.says)
+		}
+	}
+	group := regexp.MustCompile(`"error_group":"([0-9a-f]{16})"`).FindStringSubmatch(r.ok("dead-letters", "groups", "--json"))
+	if group == nil {
+		t.Fatal("no group")
+	}
+	for _, c := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"list --error-group x", exitUsage, "error_group"},
+		{"redrive --error-group 0123456789ABCDEF --yes", exitUsage, "error_group"},
+		{"redrive --all --yes --rate -1", exitUsage, "--rate"},
+		{"redrive --all --yes --rate 1e9", exitUsage, "rate"},
+		{"redrive --all --yes --from later", exitUsage, "--from"},
+		{"redrive --all --yes --after x", exitUsage, "after"},
+		{"groups --limit 1001", exitUsage, "limit"},
+		{"groups --limit -1", exitUsage, "--limit"},
+		{"redrive --error-group " + group[1], exitUsage, "2 dead letters would be retried; --yes does it"},
+	} {
+		if code := r.run(append([]string{"dead-letters"}, strings.Fields(c.args)...)...); code != c.code || !strings.Contains(r.errs, c.says) {
+			t.Errorf("%s ended with %d and says %q", c.args, code, r.errs)
+		}
+	}
+	r.ok("dead-letters", "redrive", "--error-group", group[1], "--rate", "1", "--from", "2090-01-01T00:00:00Z", "--yes")
+	if out := r.ok("jobs", "list", "--type", "fail"); !strings.Contains(out, "2090-01-01 00:00:00Z") || !strings.Contains(out, "2090-01-01 00:00:01Z") {
+		t.Errorf("after a redrive at 1 a second from 2090\n%s", out)
 	}
 }
 

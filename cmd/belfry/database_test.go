@@ -73,7 +73,7 @@ func TestDoctor(t *testing.T) {
 			}
 		}
 	}
-	says(exitFailed, "broken    api           GET /readyz: dial", "→ start the API", "ok        database      PostgreSQL ", "broken    schema        1 of 1 migrations are missing", "→ belfry migrate up")
+	says(exitFailed, "broken    api           GET /readyz: dial", "→ start the API", "ok        database      PostgreSQL ", "broken    schema ", " migrations are missing", "→ belfry migrate up")
 	r.ok("migrate", "up")
 	store, err := postgres.Open(t.Context(), database, postgres.Options{})
 	if err != nil {

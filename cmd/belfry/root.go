@@ -76,7 +76,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%s", err) })
 	root.AddCommand(
 		group("jobs", "Submit, look at and change jobs", a.submitCommand(), a.getCommand(), a.listCommand(), a.cancelCommand(), a.retryCommand(), a.rescheduleCommand(), a.waitCommand()),
-		group("dead-letters", "Jobs that failed for good", a.deadListCommand(), a.redriveCommand(), a.discardCommand()),
+		group("dead-letters", "Jobs that failed for good", a.deadListCommand(), a.deadGroupsCommand(), a.redriveCommand(), a.discardCommand()),
 		group("tokens", "Who may call the API", a.tokenCreateCommand(), a.tokenListCommand(), a.tokenRevokeCommand()),
 		group("migrate", "The database's schema", a.migrateUpCommand(), a.migrateStatusCommand()),
 		a.doctorCommand(), a.statsCommand(), a.topCommand(), a.versionCommand(),

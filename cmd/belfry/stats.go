@@ -135,3 +135,15 @@ func (a *app) top(ctx context.Context, api *client.Client, every time.Duration, 
 	}
 	return nil //nolint:nilerr // Ctrl-C is how it ends, outage or not
 }
+
+// pause waits, or returns why ctx ended.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(max(d, 0))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -87,7 +87,9 @@ func hostileServer(t *testing.T) string {
 		case r.URL.Path == "/v1/jobs/batch":
 			fmt.Fprintf(w, `{"items":[{"error":%s},%s]}`, problem, job)
 		case strings.HasSuffix(r.URL.Path, "/redrive"):
-			fmt.Fprintf(w, `{"redriven":0,"conflicts":[{"id":%[1]s,"reason":%[1]s,"job_id":%[1]s}]}`, text)
+			fmt.Fprintf(w, `{"redriven":0,"conflicts":[{"id":%[1]s,"reason":%[1]s,"job_id":%[1]s}],"remaining":2,"after":%[1]s}`, text)
+		case strings.HasSuffix(r.URL.Path, "/groups"):
+			fmt.Fprintf(w, `{"items":[{"count":2,"type":%[1]s,"error_group":%[1]s,"error":%[1]s}]}`, text)
 		case r.URL.Path == "/v1/stats":
 			fmt.Fprintf(w, `{"now":"2026-01-02T03:04:05Z","window":%[1]s,"queues":[{"priority":%[1]s,"oldest_due":%[1]s,"lag_p50":%[1]s}],"types":[{"type":%[1]s}],"unhandled":1,"stuck":1}`, text)
 		case r.Method == http.MethodGet && (r.URL.Path == "/v1/jobs" || r.URL.Path == "/v1/dead-letters"):
@@ -107,7 +109,7 @@ func TestHostileTextsStayText(t *testing.T) {
 		r.width = width
 		for _, args := range []string{
 			"jobs get 1", "jobs list", "jobs list --limit 1", "jobs submit a", "jobs wait 1", "jobs retry 1", "jobs reschedule 1 --delay 1s", "jobs cancel 1 --yes",
-			"jobs submit --file -", "dead-letters list", "dead-letters redrive --all --yes", "dead-letters redrive --all", "stats", "top --times 1", "doctor",
+			"jobs submit --file -", "dead-letters list", "dead-letters groups", "dead-letters redrive --all --yes", "dead-letters redrive --all", "stats", "top --times 1", "doctor",
 			"jobs \x1b[2J", "jobs get 1 --\x1b[2J", "stats --url http://\x1b[2J", "jobs submit a --payload @\x1b[2J",
 		} {
 			for _, format := range []string{"", " --json"} {

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-dev/belfry/client"
+)
+
+func (a *app) redriveCommand() *cobra.Command {
+	var d deadFlags
+	c := &cobra.Command{Use: "redrive [ID...]", Short: "Retry dead letters, the lowest id first",
+		Long: "Retry dead letters that match, the lowest id first. With --rate each is due that much after the one before, so that they come back no faster, whatever becomes of this command. One whose dedupe key another live job holds is left and reported; one that fails again meanwhile is left too. Where it ends early it says how to go on."}
+	d.addChange(c, "retried")
+	c.Flags().Float64Var(&d.rate, "rate", 0, "at most this many a second; 0 means all at once")
+	c.Flags().StringVar(&d.from, "from", "", "when the first is due (RFC 3339): to go on, or for later; now where it is left out")
+	c.Flags().StringVar(&d.after, "after", "", "only ids above this: to go on")
+	c.RunE = func(c *cobra.Command, ids []string) error {
+		return a.change(c, &d, ids, "would be retried", "would_redrive", a.redrive)
+	}
+	return c
+}
+
+func (a *app) discardCommand() *cobra.Command {
+	var d deadFlags
+	c := &cobra.Command{Use: "discard [ID...]", Short: "Delete dead letters for good"}
+	d.addChange(c, "deleted")
+	c.RunE = func(c *cobra.Command, ids []string) error {
+		return a.change(c, &d, ids, "would be deleted for good", "would_discard", a.discard)
+	}
+	return c
+}
+
+// change counts what matches, asks, and does it.
+func (a *app) change(c *cobra.Command, d *deadFlags, ids []string, would, name string, do func(context.Context, *client.Client, *deadFlags, int) error) error {
+	if err := d.settleChange(c, ids); err != nil {
+		return err
+	}
+	if d.rate < 0 {
+		return usage("--rate must not be negative")
+	}
+	api, err := a.client()
+	if err != nil {
+		return err
+	}
+	n, capped, err := api.CountDead(c.Context(), d.filter, d.after)
+	if err != nil {
+		return err
+	}
+	if d.limit > 0 && n >= d.limit {
+		n, capped = d.limit, false
+	}
+	sentence := count(n, capped) + " dead letters " + would
+	if n == 1 {
+		sentence = "1 dead letter " + would
+	}
+	if d.dry {
+		return a.counted(name, n, sentence)
+	}
+	if n > 0 {
+		if err := a.sure(d.yes, sentence); err != nil {
+			return err
+		}
+	}
+	if !capped {
+		d.limit = n // what fails meanwhile was not asked about
+	}
+	return do(c.Context(), api, d, n)
+}
+
+// redrive retries what matches. expected is how many that are, as far as they were counted.
+func (a *app) redrive(ctx context.Context, api *client.Client, d *deadFlags, expected int) error {
+	from, err := instant("--from", d.from)
+	if err != nil {
+		return err
+	}
+	sum := client.Redriven{Conflicts: []client.Conflict{}}
+	if expected > 0 {
+		p := a.progress("dead letters", int64(expected))
+		sum, err = api.RedriveAll(ctx, d.filter, client.RedriveOptions{Limit: d.limit, Rate: d.rate, From: from, After: d.after, Progress: func(r client.Redriven) {
+			through := r.Redriven + len(r.Conflicts)
+			if d.limit == 0 {
+				p.total = int64(through + r.Remaining) // as far as they can be counted
+			}
+			p.at(through, int64(through))
+		}})
+		p.end()
+	}
+	if err != nil {
+		return fmt.Errorf("after %d dead letters: %w%s", sum.Redriven, err, goOn(sum))
+	}
+	if a.json {
+		return a.printValue(sum)
+	}
+	pace := ""
+	if d.rate > 0 && sum.Redriven > 0 {
+		pace = fmt.Sprintf(", the last due before %s", showTime(sum.NextRunAt))
+	}
+	fmt.Fprintf(a.out, "%s scheduled again%s, %d left\n", jobs(sum.Redriven), pace, len(sum.Conflicts))
+	for _, conflict := range sum.Conflicts {
+		fmt.Fprintf(a.out, "  job %s: %s %s\n", clean(conflict.ID), clean(conflict.Reason), clean(conflict.JobID))
+	}
+	return nil
+}
+
+// goOn says with which flags a redrive that ended early goes on.
+func goOn(r client.Redriven) string {
+	if r.After == "" {
+		return ""
+	}
+	flags := " --after " + r.After
+	if !r.NextRunAt.IsZero() {
+		flags += " --from " + r.NextRunAt.UTC().Format("2006-01-02T15:04:05.000000Z07:00")
+	}
+	return "; the same command goes on with" + flags
+}
+
+// discardStep is how many dead letters one request deletes.
+const discardStep = 1000
+
+func (a *app) discard(ctx context.Context, api *client.Client, d *deadFlags, expected int) error {
+	p := a.progress("dead letters", int64(expected))
+	done := 0
+	for expected > 0 {
+		want := discardStep
+		if d.limit > 0 {
+			want = min(want, d.limit-done)
+		}
+		if want <= 0 {
+			break
+		}
+		n, err := api.Discard(ctx, d.filter, want)
+		if err != nil {
+			p.end()
+			return fmt.Errorf("after %d dead letters: %w", done, err)
+		}
+		done += n
+		p.at(done, int64(done))
+		if n < want {
+			break
+		}
+	}
+	p.end()
+	return a.counted("discarded", done, fmt.Sprintf("%d deleted", done))
+}
