@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, parts.Store.Close()) }()
-	parts.Ready = func() { greet(out, o, parts.Listener) }
+	parts.Ready = func() { greet(out, o, parts.Listener, needsToken(ctx, o, parts.Store)) }
 	return node.Run(ctx, parts)
 }
 
@@ -71,8 +71,14 @@ func openQueue(s boot.Settings) (core.Queue, error) {
 	})
 }
 
+// needsToken reports whether calls of the API need a token. Where that cannot be told it says no: the API will.
+func needsToken(ctx context.Context, o options, store core.Store) bool {
+	tokens, err := store.ListTokens(ctx, "", 1)
+	return len(o.settings.Tokens) > 0 || err == nil && len(tokens) > 0
+}
+
 // greet prints where everything is and a command that works.
-func greet(out io.Writer, o options, l net.Listener) {
+func greet(out io.Writer, o options, l net.Listener, token bool) {
 	where := "SQLite file " + o.data
 	if o.settings.DatabaseURL != "" {
 		where = "PostgreSQL"
@@ -87,8 +93,8 @@ func greet(out io.Writer, o options, l net.Listener) {
 	}
 	url := "http://" + l.Addr().String()
 	fmt.Fprintf(out, "  API          %s/v1\n  docs         %s/docs\n  OpenAPI      %s/openapi.json\n  metrics      %s/metrics\n", url, url, url, url)
-	header := "" // one of BELFRY_TOKENS is for the reader to fill in: none is printed
-	if len(o.settings.Tokens) > 0 {
+	header := "" // the reader's own token to fill in: none is printed
+	if token {
 		header = ` -H "Authorization: Bearer $TOKEN"`
 	}
 	fmt.Fprintf(out, "\nSubmit a job:\n  curl -s %s/v1/jobs%s -H 'Content-Type: application/json' -d '{\"type\":\"echo\",\"payload\":{\"hello\":\"world\"}}'\n", url, header)
