@@ -67,7 +67,7 @@ func prepare(t *testing.T, name string) *example {
 		t.Fatal(err)
 	}
 	for _, entry := range entries {
-		if entry.IsDir() {
+		if !entry.Type().IsRegular() { // the tools of a language
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(examples, name, entry.Name()))
