@@ -7,16 +7,17 @@ import (
 	"testing"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/internal/dnstest"
 )
 
 // What create and change ask refuses what a name resolves to as well, item by item, and leaves to the dial what
 // does not resolve.
 func TestCheckTargetsLooksUpNames(t *testing.T) {
-	dns := startDNS(t)
-	dns.set("public.example.com", "93.184.216.34", "2606:4700:4700::1111")
-	dns.set("private.example.com", "93.184.216.34", "10.0.0.5")
-	dns.set("hooks.corp.example", "10.0.0.5")
-	g := newGuard(t, GuardOptions{Resolver: dns.resolver(), Allow: []string{"hooks.corp.example"}})
+	dns := dnstest.Start(t)
+	dns.Set("public.example.com", "93.184.216.34", "2606:4700:4700::1111")
+	dns.Set("private.example.com", "93.184.216.34", "10.0.0.5")
+	dns.Set("hooks.corp.example", "10.0.0.5")
+	g := newGuard(t, GuardOptions{Resolver: dns.Resolver(), Allow: []string{"hooks.corp.example"}})
 	urls := []struct {
 		url     string
 		refused bool
@@ -41,12 +42,12 @@ func TestCheckTargetsLooksUpNames(t *testing.T) {
 
 // A batch to thousands of hosts asks for some of them, and leaves the others to the dial.
 func TestCheckTargetsBoundsItsLookUps(t *testing.T) {
-	dns := startDNS(t)
-	g := newGuard(t, GuardOptions{Resolver: dns.resolver()})
+	dns := dnstest.Start(t)
+	g := newGuard(t, GuardOptions{Resolver: dns.Resolver()})
 	targets := make([]json.RawMessage, 2*earlyHosts)
 	for i := range targets {
 		host := fmt.Sprintf("h%d.example.com", i)
-		dns.set(host, "10.0.0.5")
+		dns.Set(host, "10.0.0.5")
 		targets[i] = targetOf("https://" + host + "/")
 	}
 	refused := 0

@@ -2,61 +2,36 @@ package webhook
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/internal/dnstest"
 )
 
 // hostileURLs must be refused by their text alone (H03). None is ever dialled.
-var hostileURLs = []string{
-	// other spellings of IPv4
-	"http://2130706433/", "http://0x7f000001/", "http://0x7f.1/", "http://127.1/", "http://127.0.1/", "http://0177.0.0.1/",
-	"http://0/", "http://0x0/", "http://017700000001/", "http://127.0.0.1./", "http://127.0.0.0x1/", "http://3232235777/",
-	"http://127.000.000.001/", "http://0x7F.0x0.0x0.0x1/", "http://1.2.3.4.5/", "http://256.256.256.256/", "http://0xa9fea9fe/",
-	// addresses that are not public
-	"http://127.0.0.1/", "http://127.255.255.254/", "http://0.0.0.0/", "http://0.1.2.3/", "http://10.0.0.5/", "http://172.16.0.1/",
-	"http://172.31.255.255/", "http://192.168.1.1/", "http://169.254.169.254/latest/meta-data/", "http://169.254.170.2/",
-	"http://100.64.0.1/", "http://100.100.100.200/", "http://192.0.0.192/", "http://192.0.2.1/", "http://198.18.0.1/",
-	"http://198.51.100.1/", "http://203.0.113.9/", "http://224.0.0.1/", "http://239.255.255.250/", "http://240.0.0.1/",
-	"http://255.255.255.255/", "http://168.63.129.16/", "http://192.88.99.1/",
-	"http://[::1]/", "http://[::]/", "http://[0:0:0:0:0:0:0:1]/", "http://[fd00::1]/", "http://[fd00:ec2::254]/", "http://[fc00::]/",
-	"http://[fe80::1]/", "http://[fe80::1%25eth0]/", "http://[2606:4700::1%25lo]/", "http://[fec0::1]/", "http://[ff02::1]/",
-	"http://[100::1]/", "http://[2001:db8::1]/", "http://[3fff::1]/", "http://[5f00::1]/",
-	// IPv4 inside IPv6
-	"http://[::ffff:127.0.0.1]/", "http://[::ffff:7f00:1]/", "http://[::ffff:8.8.8.8]/", "http://[::127.0.0.1]/", "http://[::7f00:1]/",
-	"http://[::ffff:0:127.0.0.1]/", "http://[2002:7f00:1::]/", "http://[2002:a9fe:a9fe::1]/", "http://[2001:0:4136:e378:8000:63bf:3fff:fdd2]/",
-	"http://[64:ff9b::7f00:1]/", "http://[64:ff9b::169.254.169.254]/", "http://[64:ff9b:1::7f00:1]/", "http://[64:ff9b:1:fffe::10.0.0.1]/",
-	"http://[2606:4700::5efe:7f00:1]/", "http://[2606:4700::200:5efe:a00:1]/",
-	// local names
-	"http://localhost/", "http://LOCALHOST/", "http://localhost./", "http://a.localhost/", "http://localhost.localdomain/", "http://redis/",
-	"http://metadata.google.internal/", "http://printer.local/", "http://router.home.arpa/", "http://1.0.0.127.in-addr.arpa/",
-	// names that are none
-	"http://hooks.example.com./", "http://hooks..example.com/", "http://.example.com/", "http://-a.example.com/", "http://a b.example.com/",
-	"http://①②⑦.⓪.⓪.①/", "http://127。0。0。1/", "http://ｌｏｃａｌｈｏｓｔ/", "http://b\u00fccher.example.com/", "http://%6c%6fcalhost/", "http://exa%00mple.com/",
-	"http://" + strings.Repeat("a", 64) + ".example.com/", "http://" + strings.Repeat("a.", 127) + "example/",
-	// users, schemes, ports, forms
-	"http://user:pass@hooks.example.com/", "http://user@hooks.example.com/", "http://@hooks.example.com/", "http://hooks.example.com@127.0.0.1/",
-	`http://hooks.example.com\@127.0.0.1/`, "http://127.0.0.1#@hooks.example.com/", "http://127.0.0.1?@hooks.example.com/",
-	"ftp://hooks.example.com/", "file:///etc/passwd", "gopher://hooks.example.com/", "unix:///var/run/docker.sock", "javascript:alert(1)",
-	"http://hooks.example.com/?a b", "http://hooks.example.com/?a\u00e9", "http://hooks.example.com/a b", "http://hooks.example.com/?a\tb",
-	"//hooks.example.com/", "hooks.example.com", "http:hooks.example.com", "http:///", "http://", "", " http://hooks.example.com/", "http://hooks.example.com\r\n/",
-	"http://hooks.example.com:22/", "http://hooks.example.com:0/", "http://hooks.example.com:65536/", "http://hooks.example.com:/",
-	"http://hooks.example.com:080/", "http://hooks.example.com:http/", "http://hooks.example.com:-80/", "http://hooks.example.com:6379/", "https://8.8.8.8:25/",
-	"http://hooks.example.com/" + strings.Repeat("a", maxURLBytes),
+func hostileURLs(t testing.TB) (urls []string) {
+	text, err := os.ReadFile(filepath.Join("testdata", "hostile_urls.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &urls)
+	}
+	if err != nil || len(urls) < 100 {
+		t.Fatalf("%d URLs, %v", len(urls), err)
+	}
+	return urls
 }
 
 func TestHostileURLsAreRefusedAtEveryStage(t *testing.T) {
-	if len(hostileURLs) < 40 {
-		t.Fatalf("%d URLs", len(hostileURLs))
-	}
-	w, dialled := newDialess(t, GuardOptions{Resolver: startDNS(t).resolver()})
-	for _, raw := range hostileURLs {
+	w, dialled := newDialess(t, GuardOptions{Resolver: dnstest.Start(t).Resolver()})
+	for _, raw := range hostileURLs(t) {
 		t.Run(raw, func(t *testing.T) {
 			var refused *RefusedError
 			if err := w.guard.CheckURL(raw); !errors.As(err, &refused) {
@@ -84,7 +59,7 @@ func TestHostileURLsAreRefusedAtEveryStage(t *testing.T) {
 func TestHostileAddressesAreRefusedAtTheDial(t *testing.T) {
 	w, dialled := newDialess(t, GuardOptions{})
 	tried := 0
-	for _, raw := range hostileURLs {
+	for _, raw := range hostileURLs(t) {
 		u, err := url.Parse(raw)
 		if err != nil {
 			continue

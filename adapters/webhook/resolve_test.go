@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/internal/dnstest"
 )
 
 // A name with one address that is refused is refused whole, wherever that address stands (H02).
 func TestHostileResolutionsAreRefused(t *testing.T) {
-	dns := startDNS(t)
-	w, dialled := newDialess(t, GuardOptions{Resolver: dns.resolver()})
+	dns := dnstest.Start(t)
+	w, dialled := newDialess(t, GuardOptions{Resolver: dns.Resolver()})
 	const public, public6 = "93.184.216.34", "2606:4700:4700::1111"
 	for i, addresses := range [][]string{
 		{"127.0.0.1"}, {"10.0.0.5"}, {"169.254.169.254"}, {"100.64.0.1"}, {"0.0.0.0"}, {"168.63.129.16"}, {"192.168.0.1"}, {"::1"}, {"fd00::1"}, {"fe80::1"},
@@ -22,7 +23,7 @@ func TestHostileResolutionsAreRefused(t *testing.T) {
 		{public, "10.0.0.5"}, {"10.0.0.5", public}, {public, "::1"}, {public, public6, "169.254.169.254"}, {public6, "127.0.0.1"},
 	} {
 		name := "h" + strconv.Itoa(i) + ".example.com"
-		dns.set(name, addresses...)
+		dns.Set(name, addresses...)
 		raw := "http://" + name + "/"
 		if err := w.guard.CheckURL(raw); err != nil {
 			t.Errorf("%v: refused by its text: %v", addresses, err)
@@ -43,9 +44,9 @@ func TestHostileResolutionsAreRefused(t *testing.T) {
 
 // Of a name whose addresses are all public each is tried until one connects.
 func TestEveryPublicAddressIsTried(t *testing.T) {
-	dns := startDNS(t)
-	w, dialled := newDialess(t, GuardOptions{Resolver: dns.resolver()})
-	dns.set("two.example.com", "93.184.216.34", "93.184.216.35")
+	dns := dnstest.Start(t)
+	w, dialled := newDialess(t, GuardOptions{Resolver: dns.Resolver()})
+	dns.Set("two.example.com", "93.184.216.34", "93.184.216.35")
 	if _, err := w.Work(t.Context(), &core.Job{ID: 1, Target: targetOf("https://two.example.com/")}); err == nil {
 		t.Fatal("no error")
 	}
@@ -60,15 +61,15 @@ func TestEveryPublicAddressIsTried(t *testing.T) {
 // that listens there hears nothing (H02).
 func TestRebindingIsRefusedAtTheDial(t *testing.T) {
 	server := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
-	dns := startDNS(t)
-	dns.set("rebind.example.com", "93.184.216.34")
-	g := newGuard(t, GuardOptions{Resolver: dns.resolver(), Ports: []int{server.port(t)}})
+	dns := dnstest.Start(t)
+	dns.Set("rebind.example.com", "93.184.216.34")
+	g := newGuard(t, GuardOptions{Resolver: dns.Resolver(), Ports: []int{server.port(t)}})
 	w := newWebhook(t, Options{Guard: g})
 	raw := "http://rebind.example.com:" + strconv.Itoa(server.port(t)) + "/"
 	if err := g.CheckResolved(t.Context(), raw); err != nil {
 		t.Fatalf("at create: %v", err)
 	}
-	dns.set("rebind.example.com", "127.0.0.1")
+	dns.Set("rebind.example.com", "127.0.0.1")
 	_, err := w.Work(t.Context(), &core.Job{ID: 1, Target: targetOf(raw)})
 	if err == nil || core.IsPermanent(err) || !strings.Contains(err.Error(), "127.0.0.1 is not a public address") {
 		t.Errorf("at delivery: %v", err)
@@ -85,7 +86,7 @@ func TestRebindingIsRefusedAtTheDial(t *testing.T) {
 	}
 
 	// The same name on the allow-list is reached: the test would see a delivery.
-	g = newGuard(t, GuardOptions{Resolver: dns.resolver(), Allow: []string{"rebind.example.com"}})
+	g = newGuard(t, GuardOptions{Resolver: dns.Resolver(), Allow: []string{"rebind.example.com"}})
 	w = newWebhook(t, Options{Guard: g})
 	if _, err := w.Work(t.Context(), &core.Job{ID: 1, Target: targetOf(raw)}); err != nil || server.hits() != 1 {
 		t.Errorf("allowed: %v, %d hits", err, server.hits())
@@ -95,8 +96,8 @@ func TestRebindingIsRefusedAtTheDial(t *testing.T) {
 // A name that is not known, and a resolver that does not answer, are faults and no refusals; the error does not
 // tell which servers this network asks.
 func TestUnknownNames(t *testing.T) {
-	dns := startDNS(t)
-	w, _ := newDialess(t, GuardOptions{Resolver: dns.resolver()})
+	dns := dnstest.Start(t)
+	w, _ := newDialess(t, GuardOptions{Resolver: dns.Resolver()})
 	raw := "http://nobody.example.com/"
 	if err := w.guard.CheckResolved(t.Context(), raw); err != nil {
 		t.Errorf("CheckResolved: %v", err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/internal/dnstest"
 )
 
 // listen serves each connection with handle until the test ends.
@@ -103,8 +104,7 @@ func TestDialTimesOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { mute.Close() })
-	dns := &dnsServer{address: mute.LocalAddr().String()}
-	w := newWebhook(t, Options{Guard: newGuard(t, GuardOptions{Resolver: dns.resolver(), DialTimeout: 50 * time.Millisecond})})
+	w := newWebhook(t, Options{Guard: newGuard(t, GuardOptions{Resolver: dnstest.At(mute.LocalAddr().String()), DialTimeout: 50 * time.Millisecond})})
 	_, err = w.Work(t.Context(), &core.Job{ID: 1, Target: targetOf("http://slow.example.com/")})
 	if err == nil || !strings.Contains(err.Error(), "could not be looked up") {
 		t.Errorf("%v", err)

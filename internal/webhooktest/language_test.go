@@ -38,7 +38,7 @@ func rotate(t *testing.T, language string, count int) {
 	open := opener(t, l)
 	run := func(secrets ...string) *stage {
 		return startOn(t, l, open, func(p *node.Parts) {
-			p.Settings.WebhookSecrets, p.Settings.WebhookPerHost, p.Settings.Workers, p.Settings.StopGrace = secrets, 50, 1000, 0
+			p.Settings.WebhookSecrets, p.Settings.WebhookPerHost, p.Settings.Workers, p.Settings.StopGrace = secrets, 64, 64, 0
 		})
 	}
 	began := time.Now()

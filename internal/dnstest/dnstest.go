@@ -1,4 +1,5 @@
-package webhook
+// Package dnstest is a DNS server for tests that must see names resolve as they like.
+package dnstest
 
 import (
 	"context"
@@ -11,21 +12,22 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// dnsServer answers A and AAAA questions over UDP on loopback from a table that a test may change between
+// Server answers A and AAAA questions over UDP on loopback from a table that a test may change between
 // questions. Names it does not have are unknown.
-type dnsServer struct {
+type Server struct {
 	address string
 	mu      sync.Mutex
 	hosts   map[string][]netip.Addr
 }
 
-func startDNS(t testing.TB) *dnsServer {
+// Start runs a server until the test ends.
+func Start(t testing.TB) *Server {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &dnsServer{address: conn.LocalAddr().String(), hosts: map[string][]netip.Addr{}}
+	s := &Server{address: conn.LocalAddr().String(), hosts: map[string][]netip.Addr{}}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -47,8 +49,8 @@ func startDNS(t testing.TB) *dnsServer {
 	return s
 }
 
-// set makes host resolve to these addresses from now on.
-func (s *dnsServer) set(host string, addresses ...string) {
+// Set makes host resolve to these addresses from now on.
+func (s *Server) Set(host string, addresses ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var addrs []netip.Addr
@@ -58,13 +60,17 @@ func (s *dnsServer) set(host string, addresses ...string) {
 	s.hosts[host+"."] = addrs
 }
 
-func (s *dnsServer) resolver() *net.Resolver {
+// Resolver asks this server alone.
+func (s *Server) Resolver() *net.Resolver { return At(s.address) }
+
+// At asks the server at an address alone.
+func At(address string) *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "udp", s.address)
+		return (&net.Dialer{}).DialContext(ctx, "udp", address)
 	}}
 }
 
-func (s *dnsServer) reply(question []byte) []byte {
+func (s *Server) reply(question []byte) []byte {
 	var msg dnsmessage.Message
 	if msg.Unpack(question) != nil || len(msg.Questions) != 1 {
 		return nil
