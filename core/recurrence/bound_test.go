@@ -45,7 +45,7 @@ func TestWorkIsBounded(t *testing.T) {
 					rule.nextAt(rule.floor(from), false, &steps)
 					check(rule, steps, MaxSteps)
 					steps = 0
-					rule.prevAt(rule.floor(from), false, &steps)
+					rule.prevAt(rule.floor(from), &steps)
 					check(rule, steps, MaxSteps)
 				}
 			}

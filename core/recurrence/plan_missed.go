@@ -130,7 +130,7 @@ func (p *planner) sections() []section {
 	p.newest = longAgo
 	for _, s := range found {
 		if s.fate == run || s.fate == lateRun {
-			if m, ok := p.rule.prevAt(s.to, false, &p.steps); ok && m.at >= s.from {
+			if m, ok := p.rule.prevAt(s.to, &p.steps); ok && m.at >= s.from {
 				p.newest = m.at
 			}
 		}
@@ -172,7 +172,7 @@ func (p *planner) settle(eras []era) (last int64) {
 			continue
 		}
 		for at := e.to; ; {
-			m, ok := p.rule.prevAt(at, false, &p.steps)
+			m, ok := p.rule.prevAt(at, &p.steps)
 			if !ok || m.at < max(e.from, p.tooOld) {
 				break
 			}

@@ -24,7 +24,7 @@ func (r *Rule) Next(t time.Time) (Occurrence, bool) {
 // It returns what Next does, in the other direction, within the same bound.
 func (r *Rule) Prev(t time.Time) (Occurrence, bool) {
 	steps := 0
-	m, ok := r.prevAt(r.ceil(t)-1, false, &steps)
+	m, ok := r.prevAt(r.ceil(t)-1, &steps)
 	if !ok {
 		return Occurrence{}, false
 	}
@@ -55,8 +55,8 @@ func (r *Rule) nextAt(x int64, all bool, steps *int) (moment, bool) {
 	return moment{}, false
 }
 
-// prevAt returns the last moment at or before x; with all also those that are dropped.
-func (r *Rule) prevAt(x int64, all bool, steps *int) (moment, bool) {
+// prevAt returns the last moment at or before x that is not dropped.
+func (r *Rule) prevAt(x int64, steps *int) (moment, bool) {
 	first, last := r.limits()
 	x = min(x, last)
 	if r.every > 0 {
@@ -66,7 +66,7 @@ func (r *Rule) prevAt(x int64, all bool, steps *int) (moment, bool) {
 	for x >= first {
 		*steps++
 		g := r.zone.segment(x)
-		if m, ok := r.last(g, x, all, steps); ok {
+		if m, ok := r.last(g, x, steps); ok {
 			return m, m.at >= first
 		}
 		wall, ok := r.fields.last(first-2*day, g.start+max(g.before, g.offset), steps)

@@ -61,22 +61,16 @@ func (r *Rule) first(g segment, x int64, all bool, steps *int) (moment, bool) {
 	return match, true
 }
 
-// last returns the last moment of the segment at or before x.
-func (r *Rule) last(g segment, x int64, all bool, steps *int) (moment, bool) {
+// last returns the last moment of the segment at or before x that is not dropped.
+func (r *Rule) last(g segment, x int64, steps *int) (moment, bool) {
 	from, to := r.kept(g)
-	if all {
-		from, to = g.start, g.end
-	}
 	wall, real := r.fields.last(from+g.offset, min(x+1, to)+g.offset, steps)
 	match := r.match(g, wall-g.offset)
-	made, ok := r.lastMade(g, x, all, steps)
-	switch {
-	case !ok:
-		return match, real
-	case !real || made.at > match.at || made.at == match.at && made.dropped == "":
+	made, ok := r.lastMade(g, x, steps)
+	if ok && (!real || made.at >= match.at) {
 		return made, true
 	}
-	return match, true
+	return match, real
 }
 
 // match is the moment of a real match.
@@ -107,13 +101,13 @@ func (r *Rule) firstMade(g segment, x int64, all bool, steps *int) (moment, bool
 }
 
 // lastMade returns the last moment at or before x that is made up for the gap before the segment.
-func (r *Rule) lastMade(g segment, x int64, all bool, steps *int) (moment, bool) {
+func (r *Rule) lastMade(g segment, x int64, steps *int) (moment, bool) {
 	gap := r.swallowed(g)
 	if r.gap != Shift {
 		if x < g.start {
 			return moment{}, false
 		}
-		return r.made(g, gap, all, steps)
+		return r.made(g, gap, false, steps)
 	}
 	wall, ok := r.fields.last(g.start+g.before, min(x+1, g.start+gap)+g.before, steps)
 	return moment{at: wall - g.before, dst: GapMark}, ok
