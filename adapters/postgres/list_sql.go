@@ -88,8 +88,9 @@ var deadWays = map[way]string{
 
 // addDeadWays makes of each statement on dead letters one for each way to them. $8 is the id above which they are.
 func (s statements) addDeadWays() {
-	const rest = `($3::text = '' OR type = $3) AND ($4::text IS NULL OR tenant = $4) AND ($5::bigint[] = '{}' OR id = ANY ($5))
-      AND  ($6::timestamptz IS NULL OR finished_at < $6) AND ($7::text = '' OR error_group = $7)`
+	// Columns are wrapped, so that no index but the way's fits.
+	const rest = `($3::text = '' OR (type || '') = $3) AND ($4::text IS NULL OR (tenant || '') = $4) AND ($5::bigint[] = '{}' OR (id + 0) = ANY ($5))
+      AND  ($6::timestamptz IS NULL OR finished_at + interval '0' < $6) AND ($7::text = '' OR (error_group || '') = $7)`
 	for name, text := range maps.Clone(s) {
 		if !strings.Contains(text, "{dead_order}") {
 			continue

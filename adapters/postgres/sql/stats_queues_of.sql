@@ -1,7 +1,10 @@
 -- Live rows of one tenant by priority, each count up to a cap. Waiting rows are counted lane by lane, and those in flight
--- among the first of them up to the cap.
+-- among the first of them up to the cap. The tenant is a row and no constant, which would let the index of tenants' rows
+-- by time alone look fit.
 --   $1 clock offset  $2 cap  $3 tenant
-WITH RECURSIVE lanes AS (
+WITH RECURSIVE given AS MATERIALIZED (
+    SELECT $3::text AS tenant
+), lanes AS (
     (SELECT priority, type FROM belfry.jobs WHERE status = 1 ORDER BY priority, type LIMIT 1)
     UNION ALL
     SELECT n.priority, n.type
@@ -13,10 +16,10 @@ WITH RECURSIVE lanes AS (
     ) n
 ), waiting AS MATERIALIZED (
     SELECT l.priority, w.n, w.due, w.oldest
-    FROM   lanes l CROSS JOIN LATERAL (
+    FROM   lanes l CROSS JOIN given g CROSS JOIN LATERAL (
         SELECT count(*) AS n, count(*) FILTER (WHERE run_at <= {now}) AS due, min(run_at) FILTER (WHERE run_at <= {now}) AS oldest
         FROM  (SELECT run_at FROM belfry.jobs
-               WHERE  status = 1 AND priority = l.priority AND type = l.type AND tenant = $3::text
+               WHERE  status = 1 AND priority = l.priority AND type = l.type AND tenant = g.tenant
                ORDER  BY run_at LIMIT $2::bigint) r
     ) w
 ), flight AS MATERIALIZED (
