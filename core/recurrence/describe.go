@@ -30,7 +30,7 @@ func duration(d time.Duration) string {
 		name string
 		size time.Duration
 	}{{"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}, {"second", time.Second}} {
-		if n := d / unit.size; n*unit.size == d && (n == 1 || n > 1 && (n <= 90 || unit.size == time.Second)) {
+		if n := int64(d / unit.size); d%unit.size == 0 && (n == 1 || n > 1 && (n <= 90 || unit.size == time.Second)) {
 			if n == 1 {
 				return unit.name
 			}

@@ -54,7 +54,7 @@ func (d *days) specialWeekDay(item string) (bool, error) {
 		return true, nil
 	}
 	if text == "L" {
-		return true, errors.New(`L alone is ambiguous here; write SAT, or 6L for the month's last Saturday`)
+		return true, errors.New("a lone L is ambiguous here; write SAT, or 6L for the month's last Saturday")
 	}
 	if name, ok := strings.CutSuffix(text, "L"); ok {
 		weekDay, err := f.value(name)

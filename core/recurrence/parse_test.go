@@ -54,7 +54,7 @@ func TestRefused(t *testing.T) {
 		{"* * * * JAN", "", "cron", `day of week: "JAN"`},
 		{"* * * january *", "", "cron", `month: "january"`},
 		{"* * * * mond", "", "cron", `day of week: "mond"`},
-		{"* * * * L", "", "cron", "day of week: L alone is ambiguous"},
+		{"* * * * L", "", "cron", "day of week: a lone L is ambiguous"},
 		{"* * * * FRI-MON#2", "", "cron", "day of week:"},
 		{"* * * * FRI#0", "", "cron", "day of week:"},
 		{"* * * * FRI#6", "", "cron", "day of week:"},

@@ -63,7 +63,7 @@ func (r *Rule) addSegment(found *stretches, g segment, from, to int64, steps *in
 				from = m.at + 1
 			}
 			from = max(from, g.start+gap)
-		} else if m, ok := r.first(g, from, true, steps); ok && m.dst == GapMark && m.at <= to {
+		} else if m, ok := r.first(g, from, true, steps); ok && m.at <= to {
 			found.add(m.at, m.at, 1, m.dropped)
 			from = m.at + 1
 		}
