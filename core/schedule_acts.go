@@ -1,0 +1,260 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/belfry-dev/belfry/core/recurrence"
+)
+
+// MaxBackfill is the most instants that one Backfill makes runs for.
+const MaxBackfill = 10_000
+
+// scheduleRounds bounds how often an act starts again because a tick was faster.
+const scheduleRounds = 50
+
+// ScheduleActsStore is what ScheduleActs asks of a store.
+type ScheduleActsStore interface {
+	ScheduleStore
+	Now(ctx context.Context) (time.Time, error)
+	MarkDelivered(ctx context.Context, names []string) error
+	Cancel(ctx context.Context, id int64) (Job, error)
+}
+
+// ScheduleActs does what users ask of schedules. Each act is a step like those of the tick, planned from what is
+// stored and written only if that still stands, so that acts and ticks never lose or repeat an instant. Safe for concurrent use.
+type ScheduleActs struct {
+	store ScheduleActsStore
+	opts  ScheduleOptions
+	wake  func()
+}
+
+// NewScheduleActs returns the acts on store. wake is called when a job was made or a schedule may be due; nil means nobody is woken.
+func NewScheduleActs(store ScheduleActsStore, opts ScheduleOptions, wake func()) *ScheduleActs {
+	if wake == nil {
+		wake = func() {}
+	}
+	return &ScheduleActs{store: store, opts: opts, wake: wake}
+}
+
+// Match says in which version an act may find a schedule. The zero Match: any, or none.
+type Match struct {
+	Version int64 // this one. Zero means any
+	Absent  bool  // none at all
+}
+
+// Put makes a schedule, or gives it another definition. Equal to what is kept it changes nothing. Faults of the definition
+// are FieldErrors; ErrStale says that match does not hold.
+func (a *ScheduleActs) Put(ctx context.Context, tenant, name string, rule ScheduleRule, match Match) (s Schedule, made bool, err error) {
+	now, err := a.store.Now(ctx)
+	if err != nil {
+		return s, false, err
+	}
+	if err := CheckSchedule(tenant, name, &rule, now); err != nil {
+		return s, false, err
+	}
+	if err := a.deliver(ctx, &rule); err != nil {
+		return s, false, err
+	}
+	for range scheduleRounds {
+		s, err = a.store.GetSchedule(ctx, tenant, name)
+		switch {
+		case errors.Is(err, ErrNotFound) && match.Version != 0:
+			return s, false, fmt.Errorf("put schedule: %w", ErrStale)
+		case errors.Is(err, ErrNotFound):
+			if s, err = a.create(ctx, tenant, name, rule); !errors.Is(err, ErrConflict) {
+				return s, err == nil, err
+			}
+			continue
+		case err != nil:
+			return s, false, err
+		case match.Absent || match.Version != 0 && match.Version != s.Version:
+			return s, false, fmt.Errorf("put schedule: %w", ErrStale)
+		}
+		done, err := a.step(ctx, &s, func(now time.Time) (*SchedulePlan, error) { return RedefineSchedule(&s, &rule, now, a.opts) })
+		if err != nil {
+			return s, false, err
+		}
+		if done {
+			s, err = a.store.GetSchedule(ctx, tenant, name)
+			return s, false, err
+		}
+	}
+	return s, false, fmt.Errorf("put schedule: %w", ErrBusy)
+}
+
+func (a *ScheduleActs) create(ctx context.Context, tenant, name string, rule ScheduleRule) (Schedule, error) {
+	now, err := a.store.Now(ctx)
+	if err != nil {
+		return Schedule{}, err
+	}
+	state, err := StartSchedule(&rule, now)
+	if err != nil {
+		return Schedule{}, err
+	}
+	s, err := a.store.CreateSchedule(ctx, Schedule{Tenant: tenant, Name: name, Rule: rule, State: state})
+	if err == nil {
+		a.wake()
+	}
+	return s, err
+}
+
+// deliver notes that a schedule's jobs bring a target of their own.
+func (a *ScheduleActs) deliver(ctx context.Context, rule *ScheduleRule) error {
+	switch {
+	case len(rule.Target) == 0:
+		return nil
+	case a.opts.Types != nil:
+		return a.opts.Types.MarkDelivered(ctx, []string{rule.Type})
+	}
+	return a.store.MarkDelivered(ctx, []string{rule.Type})
+}
+
+// step plans and writes one step. done says that it, or nothing, was left to do; else the act starts again.
+func (a *ScheduleActs) step(ctx context.Context, s *Schedule, plan func(now time.Time) (*SchedulePlan, error)) (done bool, err error) {
+	now, err := a.store.Now(ctx)
+	if err != nil {
+		return false, err
+	}
+	p, err := plan(now)
+	if err != nil || p == nil {
+		return p == nil, err
+	}
+	if p.Limited > 0 {
+		if err := a.store.RaiseAlerts(ctx, []Alert{droppedAlert(s, p.Limited, now)}); err != nil {
+			return false, err
+		}
+	}
+	if p.Cancel {
+		if err := CancelRuns(ctx, a.store, s.Tenant, s.Name); err != nil {
+			return false, err
+		}
+	}
+	answers, err := a.store.AdvanceSchedules(ctx, []Advance{p.Advance}, nil)
+	if err != nil {
+		return false, err
+	}
+	a.wake()
+	return !answers[0].Stale && !p.More, nil
+}
+
+// Pause and Resume set and clear paused; of one that is so already they change nothing.
+func (a *ScheduleActs) Pause(ctx context.Context, tenant, name string) (Schedule, error) {
+	return a.pause(ctx, tenant, name, true)
+}
+
+// Resume ends a pause: what came due in it fares by the missed policy.
+func (a *ScheduleActs) Resume(ctx context.Context, tenant, name string) (Schedule, error) {
+	return a.pause(ctx, tenant, name, false)
+}
+
+func (a *ScheduleActs) pause(ctx context.Context, tenant, name string, paused bool) (Schedule, error) {
+	for range scheduleRounds {
+		s, err := a.store.GetSchedule(ctx, tenant, name)
+		if err != nil || s.Rule.Paused == paused {
+			return s, err
+		}
+		rule := s.Rule
+		rule.Paused = paused
+		done, err := a.step(ctx, &s, func(now time.Time) (*SchedulePlan, error) { return RedefineSchedule(&s, &rule, now, a.opts) })
+		if err != nil {
+			return s, err
+		}
+		if done {
+			return a.store.GetSchedule(ctx, tenant, name)
+		}
+	}
+	return Schedule{}, fmt.Errorf("pause or resume: %w", ErrBusy)
+}
+
+// Trigger makes a run now, beside the rule: the ledger does not know it, and no overlap policy holds it.
+func (a *ScheduleActs) Trigger(ctx context.Context, tenant, name string) (jobID int64, err error) {
+	ids, err := a.runs(ctx, tenant, name, func(_ *Schedule, now time.Time) []Run {
+		return []Run{{Schedule: name, ScheduledFor: now.Truncate(time.Microsecond)}}
+	})
+	if err != nil {
+		return 0, err
+	}
+	return ids[0], nil
+}
+
+// Backfilled is the answer of Backfill.
+type Backfilled struct {
+	Count int64     // instants in the range
+	Made  []int64   // jobs; none in a dry run
+	Next  time.Time // where a further call goes on, because of MaxBackfill. Zero means that the range is done
+}
+
+// Backfill makes a run, marked as made up late, for each instant of the present rule from from on and before to,
+// at most MaxBackfill of them. The ledger stays as it is. A dry run only counts.
+func (a *ScheduleActs) Backfill(ctx context.Context, tenant, name string, from, to time.Time, dry bool) (Backfilled, error) {
+	var out Backfilled
+	s, err := a.store.GetSchedule(ctx, tenant, name)
+	if err != nil {
+		return out, err
+	}
+	rule, err := s.Rule.Parse(s.State.Anchor)
+	if err != nil {
+		return out, err
+	}
+	last := to.Add(-time.Microsecond)
+	out.Count = rule.Count(from.Add(-time.Microsecond), last)
+	if dry || out.Count == 0 {
+		return out, nil
+	}
+	instants := instantsOf(rule, from, last, MaxBackfill+1)
+	if len(instants) > MaxBackfill {
+		out.Next = instants[MaxBackfill]
+		instants = instants[:MaxBackfill]
+	}
+	out.Made, err = a.runs(ctx, tenant, name, func(s *Schedule, _ time.Time) []Run {
+		runs := make([]Run, len(instants))
+		for i, at := range instants {
+			runs[i] = Run{Schedule: s.Name, ScheduledFor: at, CatchUp: true}
+		}
+		return runs
+	})
+	return out, err
+}
+
+// instantsOf lists up to limit instants at which a rule is due, from from to to, both included.
+func instantsOf(rule *recurrence.Rule, from, to time.Time, limit int) (list []time.Time) {
+	for t := from.Add(-time.Microsecond); len(list) < limit; {
+		next, ok := rule.Next(t)
+		if !ok || next.At.After(to) {
+			break
+		}
+		list = append(list, storeTime(next.At))
+		t = next.At
+	}
+	return list
+}
+
+// runs makes jobs of a schedule outside its rule.
+func (a *ScheduleActs) runs(ctx context.Context, tenant, name string, of func(s *Schedule, now time.Time) []Run) ([]int64, error) {
+	for range scheduleRounds {
+		s, err := a.store.GetSchedule(ctx, tenant, name)
+		if err != nil {
+			return nil, err
+		}
+		now, err := a.store.Now(ctx)
+		if err != nil {
+			return nil, err
+		}
+		step := s.step().Advance
+		for _, run := range of(&s, now) {
+			step.Jobs = append(step.Jobs, s.run(run, now, a.opts))
+		}
+		answers, err := a.store.AdvanceSchedules(ctx, []Advance{step}, nil)
+		if err != nil {
+			return nil, err
+		}
+		if !answers[0].Stale {
+			a.wake()
+			return answers[0].JobIDs, nil
+		}
+	}
+	return nil, fmt.Errorf("make runs: %w", ErrBusy)
+}
