@@ -115,7 +115,7 @@ func TestCancelOfWhatIsNotThere(t *testing.T) {
 	conn := connect(t, migrated(t))
 	for argument, code := range map[string]string{"12345": "P0002", "-1": "P0002", "0": "P0002", "9223372036854775807": "P0002", "NULL": "22023"} {
 		_, err := conn.Exec(t.Context(), "SELECT belfry.cancel("+argument+")")
-		if e := refusal(t, err); e.Code != code {
+		if e := refusal(t, err); e.Code != code || code == "P0002" && e.Message != "cancel: job "+argument+" is not found" {
 			t.Errorf("%s: %v, want %s", argument, e, code)
 		}
 	}

@@ -338,7 +338,7 @@ BEGIN
                 ELSE ARRAY(SELECT belfry.microseconds(u.wait)::bigint FROM unnest(submit_job.backoff) WITH ORDINALITY u (wait, n) ORDER BY u.n) END,
             submit_job.target, CASE WHEN submit_job.tags <> '{}' THEN ARRAY(SELECT u.tag FROM unnest(submit_job.tags) WITH ORDINALITY u (tag, n) ORDER BY u.n) END,
             nullif(submit_job.traceparent COLLATE "C", ''), 1, the_key
-        FROM   (SELECT) one LEFT JOIN belfry.job_types d ON d.type = the_type AND d.defined_at IS NOT NULL
+        FROM   (SELECT) one LEFT JOIN belfry.job_types d ON d.type = the_type
         ON CONFLICT (tenant, dedupe_key) WHERE dedupe_key IS NOT NULL DO NOTHING
         RETURNING j.id, false, j.run_at, j.created_at INTO job;
         IF FOUND THEN
