@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belfry-dev/belfry/internal/receivertest"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
@@ -21,6 +22,9 @@ const (
 	readmeAddress  = "http://127.0.0.1:8080"
 	readmeDatabase = "postgres://user:password@localhost:5432/belfry"
 	readmeTests    = "go test -race ./..." // CI runs it by itself
+	readmeReceiver = "http://127.0.0.1:8090/"
+	readmeSecret   = "export BELFRY_WEBHOOK_SECRETS=whsec_$(openssl rand -base64 32)"
+	readmeListen   = "PORT=8090 BELFRY_WEBHOOK_SECRET=$BELFRY_WEBHOOK_SECRETS go run ./docs/examples/webhooks/go &"
 )
 
 func TestReadmeOnSQLite(t *testing.T) {
@@ -51,6 +55,42 @@ func TestReadmeOnPostgreSQL(t *testing.T) {
 	submitAndWait(t, commands, address)
 }
 
+// The README's webhook: its receiver gets the job that its curl submits.
+func TestReadmeWebhook(t *testing.T) {
+	testenv.Program(t, "curl")
+	testenv.Program(t, "openssl")
+	commands := readmeCommands(t)
+	at := slices.IndexFunc(commands, func(c string) bool { return strings.HasPrefix(c, "curl ") && strings.Contains(c, readmeReceiver) })
+	if at < 0 || !slices.Contains(commands, readmeSecret) || !slices.Contains(commands, readmeListen) {
+		t.Fatalf("the README does not say how to run a webhook: %q", commands)
+	}
+	out, err := exec.CommandContext(t.Context(), "sh", "-c", "echo "+strings.TrimPrefix(readmeSecret, "export BELFRY_WEBHOOK_SECRETS=")).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := strings.TrimSpace(string(out))
+	t.Setenv("BELFRY_WEBHOOK_SECRETS", secret)
+	receiver := receivertest.Start(t, ".", "go", secret)
+	address := startLocal(t, buildLocal(t), "-addr", "127.0.0.1:0", "-data", filepath.Join(t.TempDir(), "belfry.db"))
+	command := strings.NewReplacer(readmeAddress, address, readmeReceiver, receiver.URL+"/").Replace(commands[at])
+	var job struct{ ID, Status string }
+	for _, command := range []string{command, "curl -s '" + address + "/v1/jobs/1?wait=30s'"} {
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", command).Output()
+		if err == nil {
+			err = json.Unmarshal(out, &job)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v: %s", command, err, out)
+		}
+	}
+	if job.Status != "done" {
+		t.Errorf("the job is %q", job.Status)
+	}
+	if worked := receiver.Stop(); worked[job.ID] != 1 {
+		t.Errorf("the receiver worked on %v, want job %s", worked, job.ID)
+	}
+}
+
 // submitAndWait runs the README's curl commands at an address: the first
 // submits a job, the second waits for it, and it must be done.
 func submitAndWait(t *testing.T, commands []string, address string) {
@@ -59,7 +99,7 @@ func submitAndWait(t *testing.T, commands []string, address string) {
 	job := struct{ ID, Status string }{ID: "ID"}
 	ran := 0
 	for _, command := range commands {
-		if !strings.HasPrefix(command, "curl ") {
+		if !strings.HasPrefix(command, "curl ") || strings.Contains(command, readmeReceiver) {
 			continue
 		}
 		command = strings.ReplaceAll(command, readmeAddress, address)
@@ -93,7 +133,8 @@ func readmeCommands(t *testing.T) []string {
 		}
 	}
 	for _, command := range commands {
-		known := command == readmeTests || strings.HasPrefix(command, readmeProgram) || strings.HasPrefix(command, "curl ")
+		known := command == readmeTests || strings.HasPrefix(command, readmeProgram) || strings.HasPrefix(command, "curl ") ||
+			command == readmeSecret || command == readmeListen
 		if !known {
 			t.Errorf("no test runs the README's %q", command)
 		}
