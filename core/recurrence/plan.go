@@ -67,6 +67,17 @@ type State struct {
 // Start is the state of a schedule that is new, or whose rule was changed, at now: it has nothing to make up.
 func (r *Rule) Start(now time.Time) State { return State{Next: r.NextToAccount(now)} }
 
+// Recompute is the state when the zone's data has changed (ZoneHash): what had come due by now stays due, what lies
+// ahead is where the new data puts it. Nothing new comes due in the past.
+func (r *Rule) Recompute(state State, now time.Time) State {
+	from := now
+	if before := state.Next.Add(-1); !state.Next.IsZero() && before.Before(now) {
+		from = before
+	}
+	state.Next = r.NextToAccount(from)
+	return state
+}
+
 // NextToAccount returns the first instant after t for which the ledger gets an entry: an occurrence or one that
 // is dropped for daylight saving. Zero if there is none.
 func (r *Rule) NextToAccount(t time.Time) time.Time {

@@ -110,6 +110,25 @@ func TestStartOwesNothing(t *testing.T) {
 	}
 }
 
+func TestRecomputeOwesNothingNew(t *testing.T) {
+	r := rule(t, "0 12 * * *", "Europe/Berlin", recurrence.Options{})
+	for _, c := range []struct{ next, now, want string }{
+		{"2026-01-06T12:30:00Z", "2026-01-06T10:00:00Z", "2026-01-06T11:00:00Z"}, // comes earlier, and is still to come
+		{"2026-01-06T12:30:00Z", "2026-01-06T11:30:00Z", "2026-01-07T11:00:00Z"}, // would have come already
+		{"2026-01-06T11:00:00Z", "2026-01-08T00:00:00Z", "2026-01-06T11:00:00Z"}, // was due, and is
+		{"2026-01-06T11:00:00Z", "2026-01-06T11:00:00Z", "2026-01-06T11:00:00Z"},
+		{"", "2026-01-06T10:00:00Z", "2026-01-06T11:00:00Z"},
+	} {
+		state := recurrence.State{Active: true}
+		if c.next != "" {
+			state.Next = on(t, c.next)
+		}
+		if got := r.Recompute(state, on(t, c.now)); !got.Next.Equal(on(t, c.want)) || !got.Active {
+			t.Errorf("next %s at %s becomes %s, not %s", c.next, c.now, got.Next, c.want)
+		}
+	}
+}
+
 func TestGrace(t *testing.T) {
 	for _, c := range [][4]time.Duration{
 		{0, time.Second, 4 * time.Second, 30 * time.Second},
