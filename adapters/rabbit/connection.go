@@ -12,7 +12,8 @@ import (
 
 const (
 	dialTimeout   = 10 * time.Second
-	heartbeat     = 10 * time.Second // after twice this without a sign a connection counts as dead
+	heartbeat     = 5 * time.Second
+	quiet         = 3 * heartbeat // after so long without a byte a connection counts as dead
 	hangUpTimeout = time.Second
 	delayKept     = time.Minute // a queue that delays outlives the delay by this
 )
@@ -23,6 +24,24 @@ type connection struct {
 	wire net.Conn
 }
 
+// wire is a connection that fails when nothing comes, or goes, for too long. The client means to see to it as well,
+// and forgets it where its own frames keep it busy.
+type wire struct{ net.Conn }
+
+func (w wire) Read(b []byte) (int, error) {
+	if err := w.SetReadDeadline(time.Now().Add(quiet)); err != nil {
+		return 0, err
+	}
+	return w.Conn.Read(b)
+}
+
+func (w wire) Write(b []byte) (int, error) {
+	if err := w.SetWriteDeadline(time.Now().Add(quiet)); err != nil {
+		return 0, err
+	}
+	return w.Conn.Write(b)
+}
+
 // connect dials a server. ctx is for this only.
 func connect(ctx context.Context, server string) (*connection, error) {
 	c := &connection{}
@@ -30,12 +49,12 @@ func connect(ctx context.Context, server string) (*connection, error) {
 	defer cancel()
 	dial := func(network, address string) (net.Conn, error) {
 		var dialer net.Dialer
-		wire, err := dialer.DialContext(ctx, network, address)
+		conn, err := dialer.DialContext(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
-		c.wire = wire
-		return wire, wire.SetDeadline(time.Now().Add(dialTimeout)) // the client takes it off when it is through
+		c.wire = wire{conn}
+		return c.wire, nil
 	}
 	var err error
 	c.Connection, err = amqp.DialConfig(server, amqp.Config{Heartbeat: heartbeat, Dial: dial})
@@ -50,6 +69,8 @@ func (c *connection) cut() { _ = c.wire.Close() }
 
 // hangUp closes the connection, in order if the server lets it.
 func (c *connection) hangUp(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, hangUpTimeout)
+	defer cancel()
 	stop := context.AfterFunc(ctx, c.cut)
 	defer stop()
 	err := c.CloseDeadline(time.Now().Add(hangUpTimeout))
@@ -60,14 +81,15 @@ func (c *connection) hangUp(ctx context.Context) error {
 	return err
 }
 
-// declare makes a priority's queue and its dead letters, or finds them as they should be.
+// declare makes a priority's queue and its dead letters, or finds them as they should be. They are classic queues: a
+// quorum queue loses acknowledgements that come shortly before a connection closes, and takes a round through its log
+// for each consumer. Nothing is lost with a queue, the rows have it all.
 func (p place) declare(ch *amqp.Channel) error {
-	if _, err := ch.QueueDeclare(p.dead(), true, false, false, false, amqp.Table{"x-queue-type": "quorum"}); err != nil {
+	if _, err := ch.QueueDeclare(p.dead(), true, false, false, false, amqp.Table{"x-queue-type": "classic"}); err != nil {
 		return err
 	}
 	_, err := ch.QueueDeclare(p.queue, true, false, false, false, amqp.Table{
-		"x-queue-type": "quorum", "x-delivery-limit": p.limit,
-		"x-dead-letter-exchange": "", "x-dead-letter-routing-key": p.dead(),
+		"x-queue-type": "classic", "x-dead-letter-exchange": "", "x-dead-letter-routing-key": p.dead(),
 	})
 	return err
 }
@@ -77,7 +99,7 @@ func (p place) declare(ch *amqp.Channel) error {
 func (p place) declareDelay(ch *amqp.Channel, delay time.Duration) (string, error) {
 	name := p.queue + ".delay." + strconv.FormatInt(delay.Milliseconds(), 10)
 	_, err := ch.QueueDeclare(name, true, false, false, false, amqp.Table{
-		"x-message-ttl": delay.Milliseconds(), "x-expires": (delay + delayKept).Milliseconds(),
+		"x-queue-type": "classic", "x-message-ttl": delay.Milliseconds(), "x-expires": (delay + delayKept).Milliseconds(),
 		"x-dead-letter-exchange": "", "x-dead-letter-routing-key": p.queue,
 	})
 	return name, err

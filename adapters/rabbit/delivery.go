@@ -16,11 +16,20 @@ const (
 	maxDelay     = 24 * time.Hour
 )
 
+// givenBack is the header that counts how often a message was given back at once.
+const givenBack = "x-belfry-given-back"
+
 // delivery implements core.Delivery and core.Rejecter.
 type delivery struct {
 	s    *subscription
 	body []byte
 	tag  uint64
+	back int64 // times it was given back at once
+}
+
+func newDelivery(s *subscription, d amqp.Delivery) *delivery {
+	back, _ := d.Headers[givenBack].(int64)
+	return &delivery{s: s, body: d.Body, tag: d.DeliveryTag, back: back}
 }
 
 var _ core.Rejecter = (*delivery)(nil)
@@ -36,13 +45,14 @@ func (d *delivery) Reject(context.Context) error { return d.s.end(d.s.ch.Reject(
 // Extend has nothing to extend: the message is this subscription's until it is ended.
 func (d *delivery) Extend(context.Context, time.Duration) error { return core.ErrCannotExtend }
 
-// Release gives the message back at once, or publishes it to a queue that hands it back after wait, rounded up to
-// tenths of a second, then seconds, then tens of them.
-func (d *delivery) Release(_ context.Context, wait time.Duration) error {
-	if wait <= 0 {
-		return d.s.end(d.s.ch.Nack(d.tag, false, true))
+// Release gives the message back: a copy goes to the end of the queue, or to a queue that hands it on after wait,
+// rounded up to tenths of a second, then seconds, then tens of them. What was given back at once too often goes to
+// the dead letters.
+func (d *delivery) Release(ctx context.Context, wait time.Duration) error {
+	if wait <= 0 && d.back+1 >= int64(d.s.limit) {
+		return d.Reject(ctx)
 	}
-	if d.s.releases.Add(released{d, stepped(wait)}) != nil {
+	if d.s.releases.Add(released{d, stepped(max(wait, 0))}) != nil {
 		return errClosed
 	}
 	return nil
@@ -76,12 +86,21 @@ type released struct {
 	delay time.Duration
 }
 
-// sendDelayed publishes copies to the queues that delay, and acknowledges the originals of those the server has. The
-// others come again when the subscription, which is dead now, is closed.
+// copied is the message that takes its place.
+func (r released) copied() amqp.Publishing {
+	message := persistent(r.body)
+	if r.delay == 0 {
+		message.Headers = amqp.Table{givenBack: r.back + 1}
+	}
+	return message
+}
+
+// sendDelayed publishes copies and acknowledges the originals of those the server has. The others come again when
+// the subscription, which is dead now, is closed.
 func (s *subscription) sendDelayed(ctx context.Context, batch []released) {
 	stop := context.AfterFunc(ctx, s.conn.cut)
 	defer stop()
-	queues := map[time.Duration]string{}
+	queues := map[time.Duration]string{0: s.queue}
 	confirmations := make([]*amqp.DeferredConfirmation, len(batch))
 	for i, r := range batch {
 		var err error
@@ -89,7 +108,7 @@ func (s *subscription) sendDelayed(ctx context.Context, batch []released) {
 			queues[r.delay], err = s.declareDelay(s.delays, r.delay)
 		}
 		if err == nil {
-			confirmations[i], err = s.delays.PublishWithDeferredConfirmWithContext(ctx, "", queues[r.delay], false, false, persistent(r.body))
+			confirmations[i], err = s.delays.PublishWithDeferredConfirmWithContext(ctx, "", queues[r.delay], false, false, r.copied())
 		}
 		if err != nil {
 			s.fail(fmt.Errorf("rabbit: release: %w", err))

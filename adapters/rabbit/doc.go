@@ -1,4 +1,4 @@
-// Package rabbit is the queue on RabbitMQ: one durable quorum queue per priority, with dead letters.
+// Package rabbit is the queue on RabbitMQ: one durable queue per priority, with dead letters.
 //
 // Where to look:
 //

@@ -12,14 +12,13 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// deliveryLimit is how often a message is given back before it is put to the dead letters: workers that stop give
-// back too, so it is not small.
+// deliveryLimit is how often a message is delivered and given back at once before it is put to the dead letters.
 const deliveryLimit = 20
 
 // QueueOptions say how RabbitMQ is used. The zero value is ready.
 type QueueOptions struct {
-	// DeliveryLimit is how often a message may be given back at once, or be in the hands of a worker whose connection
-	// ends, before it is put to the dead letters. A queue keeps the limit it was declared with. Zero means 20.
+	// DeliveryLimit is how often a message is delivered and given back at once before it is put to the dead letters.
+	// What is given back with a delay, or by the end of a connection, does not count. Zero means 20.
 	DeliveryLimit int
 }
 
@@ -33,7 +32,6 @@ type Queue struct {
 type place struct {
 	server string
 	queue  string
-	limit  int
 }
 
 // dead is the name of a queue's dead letters.
@@ -60,7 +58,6 @@ func OpenQueue(_ context.Context, urls map[core.Priority]string, opts QueueOptio
 			return nil, fmt.Errorf("rabbit: the %s queue is the %s queue, too: each priority needs its own", p, other)
 		}
 		seen[[2]string{at.server, at.queue}] = p
-		at.limit = opts.DeliveryLimit
 		q.places[p] = at
 	}
 	return q, nil

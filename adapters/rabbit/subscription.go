@@ -13,7 +13,7 @@ import (
 	"github.com/belfry-dev/belfry/core/gather"
 )
 
-// mostHeld is the most that RabbitMQ hands to one consumer of a quorum queue at once.
+// mostHeld is the most that RabbitMQ is asked for at once.
 const mostHeld = 2000
 
 var errClosed = errors.New("rabbit: the subscription is closed")
@@ -21,6 +21,7 @@ var errClosed = errors.New("rabbit: the subscription is closed")
 // subscription implements core.Subscription over a connection of its own.
 type subscription struct {
 	place
+	limit  int
 	conn   *connection
 	ch     *amqp.Channel // receives and acknowledges
 	delays *amqp.Channel // publishes what is released with a delay
@@ -53,7 +54,7 @@ func (q *Queue) openSubscription(ctx context.Context, at place) (*subscription, 
 	}
 	stop := context.AfterFunc(ctx, conn.cut)
 	defer stop()
-	s := &subscription{place: at, conn: conn, turn: make(chan struct{}, 1), closing: make(chan struct{})}
+	s := &subscription{place: at, limit: q.opts.DeliveryLimit, conn: conn, turn: make(chan struct{}, 1), closing: make(chan struct{})}
 	if s.ch, err = conn.Channel(); err == nil {
 		err = at.declare(s.ch)
 	}
@@ -89,7 +90,7 @@ func (s *subscription) Receive(ctx context.Context, max int) ([]core.Delivery, e
 	}
 	deliveries := make([]core.Delivery, len(got))
 	for i := range got {
-		deliveries[i] = &delivery{s: s, body: got[i].Body, tag: got[i].DeliveryTag}
+		deliveries[i] = newDelivery(s, got[i])
 	}
 	if len(got) > 0 {
 		return deliveries, nil // a failure is told by the next Receive
@@ -156,7 +157,12 @@ func (s *subscription) Close(ctx context.Context) error {
 		defer stop()
 		s.turn <- struct{}{}
 		defer func() { <-s.turn }()
-		if err := errors.Join(s.releases.Close(ctx), s.conn.hangUp(ctx)); err != nil {
+		err := s.releases.Close(ctx)
+		// The server forgets what it has not read yet of a channel whose connection closes: acknowledgements.
+		if e := s.ch.Close(); !errors.Is(e, amqp.ErrClosed) {
+			err = errors.Join(err, e)
+		}
+		if err = errors.Join(err, s.conn.hangUp(ctx)); err != nil {
 			s.closed = fmt.Errorf("rabbit: close the subscription: %w", err)
 		}
 	})

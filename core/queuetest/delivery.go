@@ -151,6 +151,16 @@ func closeUnacknowledged(s *stage) {
 	s.nothing(next, 2*s.Visibility)
 }
 
+func closeAcknowledged(s *stage) {
+	n := min(s.Batch, 300)
+	s.send(s.topic, messages(n)...)
+	for _, d := range s.receive(s.sub, n) {
+		s.must(d.Ack(s.ctx))
+	}
+	s.must(s.sub.Close(s.ctx))
+	s.nothing(s.openSubscription(core.Default), 2*s.Visibility)
+}
+
 func closeWhileReceiving(s *stage) {
 	var receiver sync.WaitGroup
 	ctx, cancel := context.WithTimeout(s.ctx, s.Patience)

@@ -37,6 +37,7 @@ func Run(t *testing.T, h Harness) {
 		{"Reject/what is none of ours goes to the dead letters, its neighbours do not", reject},
 		{"DeadLetters/a message given back too often goes there, and not before", giveBackTooOften},
 		{"Close/what was received and not acknowledged comes to the next subscription", closeUnacknowledged},
+		{"Close/what was acknowledged just before does not come again", closeAcknowledged},
 		{"Close/it ends a Receive that waits", closeWhileReceiving},
 		{"Close/a broken subscription fails until another is opened", breakAndReopen},
 	} {
