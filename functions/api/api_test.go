@@ -22,6 +22,7 @@ type bench struct {
 	t      testing.TB
 	api    *api.API
 	store  *sqlite.Store
+	file   string // the store's
 	offset *atomic.Int64 // of the store's clock, in microseconds
 	poked  []int64
 
@@ -32,7 +33,8 @@ type bench struct {
 func newBench(t testing.TB, change ...func(*api.Options)) *bench {
 	t.Helper()
 	b := &bench{t: t, offset: new(atomic.Int64)}
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "belfry.db"), sqlite.Options{Offset: b.offset})
+	b.file = filepath.Join(t.TempDir(), "belfry.db")
+	store, err := sqlite.Open(t.Context(), b.file, sqlite.Options{Offset: b.offset})
 	if err != nil {
 		t.Fatal(err)
 	}

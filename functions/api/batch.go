@@ -11,6 +11,9 @@ import (
 // submitBatch answers POST /v1/jobs/batch: item i of the answer is for job i, a job or what is wrong with it.
 // The jobs that are right are written in one transaction.
 func (a *API) submitBatch(w http.ResponseWriter, r *http.Request) error {
+	if err := a.newParams(r, nil).problem(); err != nil {
+		return err
+	}
 	body, err := a.readBody(w, r, a.Limits.BatchBody)
 	if err != nil {
 		return err

@@ -57,6 +57,7 @@ type (
 		Default              any
 		Pattern              string
 		Enum                 []any
+		MinLength            *int `json:"minLength"`
 		MaxLength            *int `json:"maxLength"`
 		MaxItems             *int `json:"maxItems"`
 		MinItems             *int `json:"minItems"`

@@ -8,6 +8,9 @@ import (
 
 // submit answers POST /v1/jobs.
 func (a *API) submit(w http.ResponseWriter, r *http.Request) error {
+	if err := a.newParams(r, nil).problem(); err != nil {
+		return err
+	}
 	body, err := a.readBody(w, r, a.Limits.Body)
 	if err != nil {
 		return err
