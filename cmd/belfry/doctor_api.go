@@ -27,6 +27,9 @@ func (a *app) checkAPI(ctx context.Context, f *findings) error {
 		return nil
 	}
 	f.ok("api", "%s can accept jobs", a.address)
+	if err := a.checkAccess(ctx, f); err != nil {
+		return err
+	}
 	asked := a.now()
 	s, err := api.Stats(ctx)
 	if err != nil {

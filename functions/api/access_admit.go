@@ -23,14 +23,16 @@ func (a *API) letIn(op *huma.Operation, w *answer, r *http.Request) (*http.Reque
 	if err != nil {
 		return r, err
 	}
-	if p := refuseKey(op, r); p != nil {
-		return r, p
-	}
 	r = r.WithContext(c.with(r.Context()))
 	if n.scope == lease {
-		return r, a.leaseOfOwn(c, r)
+		err = a.leaseOfOwn(c, r)
+	} else {
+		err = n.judge(c)
 	}
-	return r, n.judge(c)
+	if p := refuseKey(op, r); err == nil && p != nil {
+		err = p
+	}
+	return r, err
 }
 
 // callerFor is who makes a request to an operation. Where a lease token is the right to it nobody needs to be known;

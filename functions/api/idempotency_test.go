@@ -78,6 +78,9 @@ func TestKeyedBatchIsReplayed(t *testing.T) {
 		t.Errorf("%s", first.body)
 	}
 	same(t, first, b.do("POST", "/v1/jobs/batch", body, key, "k"))
+	if got := b.do("POST", "/v1/jobs", body, key, "k").want(t, http.StatusUnprocessableEntity); !strings.Contains(got.body, "another request") {
+		t.Errorf("another call with the same body: %s", got.body)
+	}
 	if b.count() != 2 || len(b.poked) != 2 {
 		t.Errorf("%d jobs, told of %d", b.count(), len(b.poked))
 	}

@@ -119,7 +119,7 @@ func (a *API) log(w *answer, r *http.Request, start time.Time) {
 		slog.Duration("duration", time.Since(start)), slog.Int64("bytes", w.bytes),
 	}
 	if w.caller != "" {
-		attrs = append(attrs, slog.String("token", w.caller))
+		attrs = append(attrs, slog.String("token_id", w.caller))
 	}
 	if p := (*Problem)(nil); w.status >= 500 && w.cause != nil && !errors.As(w.cause, &p) {
 		attrs = append(attrs, slog.String("error", redact(w.cause.Error())))
