@@ -15,7 +15,7 @@ import (
 // open makes queues and opens them.
 func (s *server) open(t *testing.T, opts QueueOptions) *Queue {
 	t.Helper()
-	q, err := OpenQueue(t.Context(), s.queues(t, map[string]string{"VisibilityTimeout": "5"}, 3), opts)
+	q, err := OpenQueue(t.Context(), s.queues(t, map[string]string{"VisibilityTimeout": "8"}, 3), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,9 +28,9 @@ func TestQueue(t *testing.T) {
 		Open: func(t *testing.T) core.Queue {
 			return servers.open(t, QueueOptions{RejectAfter: time.Second})
 		},
-		Visibility: 5 * time.Second,
-		Patience:   30 * time.Second,
-		Batch:      150, // moto looks at each message of a queue for each one it sends or receives
+		Visibility: 8 * time.Second,
+		Patience:   60 * time.Second,
+		Batch:      100, // moto looks at each message of a queue for each one it sends or receives
 		Publish: func(t *testing.T, q core.Queue, p core.Priority, body []byte) {
 			at := q.(*Queue).places[p]
 			if _, err := at.client.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &at.url, MessageBody: aws.String(strings.ToValidUTF8(string(body), "\ufffd"))}); err != nil {

@@ -17,7 +17,7 @@ func conform(t *testing.T, server func(*testing.T) string) {
 			return open(t, server(t), QueueOptions{Visibility: 3 * time.Second, RejectAfter: time.Second}, true)
 		},
 		Visibility: 3 * time.Second,
-		Patience:   30 * time.Second,
+		Patience:   60 * time.Second,
 		Publish: func(t *testing.T, q core.Queue, p core.Priority, body []byte) {
 			q.(*testQueue).publish(t, p, body)
 		},

@@ -10,7 +10,7 @@ import (
 
 func ack(s *stage) {
 	s.send(s.topic, messages(20)...)
-	for _, d := range s.receive(s.sub, 20) {
+	for _, d := range s.receiveAll(s.sub, 20) {
 		s.must(d.Ack(s.ctx))
 	}
 	s.nothing(s.sub, 2*s.Visibility)
@@ -30,7 +30,7 @@ func expiry(s *stage) {
 
 func ackSome(s *stage) {
 	s.send(s.topic, messages(10)...)
-	for _, d := range s.receive(s.sub, 10) {
+	for _, d := range s.receiveAll(s.sub, 10) {
 		if m, err := core.DecodeMessage(d.Body()); err != nil || m.ID != 4 {
 			s.must(d.Ack(s.ctx))
 		}
@@ -48,7 +48,7 @@ func ackConcurrently(s *stage) {
 	n := min(s.Batch, 200)
 	s.send(s.topic, messages(n)...)
 	var acks sync.WaitGroup
-	for _, d := range s.receive(s.sub, n) {
+	for _, d := range s.receiveAll(s.sub, n) {
 		acks.Go(func() {
 			if err := d.Ack(s.ctx); err != nil {
 				s.Errorf("ack: %v", err)
@@ -154,7 +154,7 @@ func closeUnacknowledged(s *stage) {
 func closeAcknowledged(s *stage) {
 	n := min(s.Batch, 300)
 	s.send(s.topic, messages(n)...)
-	for _, d := range s.receive(s.sub, n) {
+	for _, d := range s.receiveAll(s.sub, n) {
 		s.must(d.Ack(s.ctx))
 	}
 	s.must(s.sub.Close(s.ctx))

@@ -2,6 +2,7 @@ package queuetest
 
 import (
 	"context"
+	"maps"
 	"testing"
 	"time"
 
@@ -125,6 +126,24 @@ func (s *stage) receive(sub core.Subscription, n int) []core.Delivery {
 		if len(got) == 0 || len(got) > n-len(all) {
 			s.Fatalf("Receive of at most %d gave %d", n-len(all), len(got))
 		}
+		all = append(all, got...)
+	}
+	return all
+}
+
+// receiveAll collects deliveries until n different messages have come. Where that takes longer than the visibility
+// timeout some come twice, and both deliveries are returned.
+func (s *stage) receiveAll(sub core.Subscription, n int) []core.Delivery {
+	s.Helper()
+	var all []core.Delivery
+	ctx, cancel := context.WithTimeout(s.ctx, s.Patience)
+	defer cancel()
+	for seen := map[int64]int{}; len(seen) < n; {
+		got, err := sub.Receive(ctx, n-len(seen))
+		if err != nil {
+			s.Fatalf("Receive, after %d of %d: %v", len(seen), n, err)
+		}
+		maps.Copy(seen, s.ids(got))
 		all = append(all, got...)
 	}
 	return all

@@ -118,7 +118,7 @@ func receiveAnyOrder(s *stage) {
 	for i := range n {
 		s.send(s.topic, message(int64(i+1)))
 	}
-	ids := s.ids(s.receive(s.sub, n))
+	ids := s.ids(s.receiveAll(s.sub, n))
 	for i := range n {
 		if ids[int64(i+1)] == 0 {
 			s.Errorf("message %d did not come", i+1)

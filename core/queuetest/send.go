@@ -22,12 +22,8 @@ func sendReceive(s *stage) {
 func sendBatch(s *stage) {
 	n := s.Batch
 	s.send(s.topic, messages(n)...)
-	all := s.receive(s.sub, n)
-	for _, d := range all {
+	for _, d := range s.receiveAll(s.sub, n) {
 		s.must(d.Ack(s.ctx))
-	}
-	if got := len(s.ids(all)); got != n {
-		s.Errorf("%d different messages of %d came", got, n)
 	}
 }
 
