@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -16,6 +15,9 @@ type TypesOptions struct {
 	OnError func(error)   // told when a refresh of Run fails. Nil means nobody
 }
 
+// typesTimeout bounds one read.
+const typesTimeout = 10 * time.Second
+
 // Types keeps in memory what the store knows of types: definitions, and marks on types whose jobs bring targets of their
 // own. It is the TypeStore of its process: what is written through it is known here at once; what another process
 // writes within Every (5 s), where Run or Fresh is called. One statement reads it all. Safe for concurrent use.
@@ -23,7 +25,7 @@ type Types struct {
 	TypeStore
 	opts TypesOptions
 
-	mu   sync.Mutex // one read or change of what is known at a time
+	turn chan struct{} // one read or change of what is known at a time; taken by sending
 	view atomic.Pointer[typesView]
 }
 
@@ -41,7 +43,7 @@ func NewTypes(store TypeStore, opts TypesOptions) *Types {
 	if opts.Every <= 0 {
 		opts.Every = 5 * time.Second
 	}
-	t := &Types{TypeStore: store, opts: opts}
+	t := &Types{TypeStore: store, opts: opts, turn: make(chan struct{}, 1)}
 	t.view.Store(&typesView{changed: make(chan struct{})})
 	return t
 }
@@ -67,13 +69,21 @@ func (t *Types) Changed() <-chan struct{} { return t.view.Load().changed }
 
 // Refresh reads everything again. After an error what was known stays.
 func (t *Types) Refresh(ctx context.Context) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	select {
+	case t.turn <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer t.pass()
 	return t.refresh(ctx)
 }
 
+func (t *Types) pass() { <-t.turn }
+
 func (t *Types) refresh(ctx context.Context) error {
 	began := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, typesTimeout) // writes wait for their turn
+	defer cancel()
 	types, err := t.TypeStore.Types(ctx)
 	if err != nil {
 		return fmt.Errorf("types: %w", err)
@@ -90,14 +100,22 @@ func (t *Types) refresh(ctx context.Context) error {
 // call is at it, it does not wait. An error means that nothing is known yet.
 func (t *Types) Fresh(ctx context.Context) error {
 	v := t.view.Load()
-	if v.version > 0 {
-		if v.age(time.Now()) < t.opts.Every || !t.mu.TryLock() {
+	if v.version > 0 && v.age(time.Now()) < t.opts.Every {
+		return nil
+	}
+	select {
+	case t.turn <- struct{}{}:
+	default:
+		if v.version > 0 {
 			return nil
 		}
-	} else {
-		t.mu.Lock()
+		select {
+		case t.turn <- struct{}{}:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
-	defer t.mu.Unlock()
+	defer t.pass()
 	if v = t.view.Load(); v.version > 0 && v.age(time.Now()) < t.opts.Every {
 		return nil
 	}
@@ -184,8 +202,8 @@ func (t *Types) MarkDelivered(ctx context.Context, names []string) error {
 
 // change notes here what was just written. A read that began before the write is over by then, a later one sees it.
 func (t *Types) change(do func(byName map[string]JobType)) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.turn <- struct{}{}
+	defer t.pass()
 	v := t.view.Load()
 	if v.version == 0 {
 		return // the first read will tell
@@ -195,7 +213,7 @@ func (t *Types) change(do func(byName map[string]JobType)) {
 	t.set(byName, v.read)
 }
 
-// set makes byName what is known. t.mu is held.
+// set makes byName what is known. The turn is the caller's.
 func (t *Types) set(byName map[string]JobType, read time.Time) {
 	var delivered []string
 	for name, known := range byName {

@@ -1,0 +1,268 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// typeStore is a TypeStore in memory, shared by several Types as one database is by processes.
+type typeStore struct {
+	TypeStore
+	mu     sync.Mutex
+	known  map[string]JobType
+	reads  int
+	writes int
+	fail   error
+	slow   time.Duration // how long a read takes to come back
+}
+
+func newTypeStore() *typeStore { return &typeStore{known: map[string]JobType{}} }
+
+func (s *typeStore) Types(context.Context) ([]JobType, error) {
+	s.mu.Lock()
+	s.reads++
+	var all []JobType
+	for _, t := range s.known {
+		all = append(all, t)
+	}
+	fail, slow := s.fail, s.slow
+	s.mu.Unlock()
+	if slow > 0 {
+		time.Sleep(slow)
+	}
+	return all, fail
+}
+
+func (s *typeStore) PutType(_ context.Context, t JobType) (JobType, bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.known[t.Name]
+	t.Defined, t.Delivered, t.UpdatedAt, t.CreatedAt = true, old.Delivered, time.Now(), time.Now()
+	s.known[t.Name] = t
+	s.writes++
+	return t, !old.Defined, s.fail
+}
+
+func (s *typeStore) DeleteType(_ context.Context, name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if delete(s.known, name); s.fail == nil {
+		s.writes++
+	}
+	return s.fail
+}
+
+func (s *typeStore) MarkDelivered(_ context.Context, names []string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fail != nil {
+		return s.fail
+	}
+	for _, name := range names {
+		t := s.known[name]
+		t.Name, t.Delivered = name, true
+		s.known[name] = t
+	}
+	s.writes++
+	return nil
+}
+
+func (s *typeStore) count() (reads, writes int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reads, s.writes
+}
+
+func (s *typeStore) failing(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fail = err
+}
+
+var someTarget = []byte(`{"url":"https://example.com"}`)
+
+// delivered wants these types delivered, and returns the version.
+func delivered(t *testing.T, types *Types, want ...string) int64 {
+	t.Helper()
+	got, version := types.Delivered()
+	if !slices.Equal(got, want) {
+		t.Errorf("delivered: %q, want %q", got, want)
+	}
+	return version
+}
+
+// TestTypesTellOfWritesAtOnce: what is written through Types is known to it without a further read.
+func TestTypesTellOfWritesAtOnce(t *testing.T) {
+	store := newTypeStore()
+	types := NewTypes(store, TypesOptions{})
+	ctx := t.Context()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, ok := types.Lookup("a"); ok || delivered(t, types) != 0 {
+		t.Error("something is known before the first read")
+	}
+	must(types.Refresh(ctx))
+	v1 := delivered(t, types)
+	changed := types.Changed()
+	_, _, err := types.PutType(ctx, JobType{Name: "b", Timeout: time.Minute})
+	must(err)
+	if known, ok := types.Lookup("b"); !ok || known.Timeout != time.Minute || delivered(t, types) != v1 {
+		t.Errorf("a definition without a target: %+v, %t", known, ok)
+	}
+	select {
+	case <-changed:
+		t.Error("a definition without a target is told as a change of what is delivered")
+	default:
+	}
+	_, _, err = types.PutType(ctx, JobType{Name: "b", Target: someTarget})
+	must(err)
+	v2 := delivered(t, types, "b")
+	<-changed
+	must(types.MarkDelivered(ctx, []string{"c", "a"}))
+	v3 := delivered(t, types, "a", "b", "c")
+	must(types.MarkDelivered(ctx, []string{"a", "c"}))
+	must(types.DeleteType(ctx, "b"))
+	v4 := delivered(t, types, "a", "c")
+	if v1 >= v2 || v2 >= v3 || v3 >= v4 {
+		t.Errorf("versions %d, %d, %d, %d do not rise", v1, v2, v3, v4)
+	}
+	_, _, err = types.PutType(ctx, JobType{Name: "c"})
+	must(err)
+	must(types.DeleteType(ctx, "c"))
+	if known, ok := types.Lookup("c"); !ok || known.Defined || delivered(t, types, "a", "c") != v4 {
+		t.Errorf("a mark without a definition: %+v, %t", known, ok)
+	}
+	if reads, writes := store.count(); reads != 1 || writes != 6 {
+		t.Errorf("%d reads and %d writes, want 1 and 6: known marks are not written again", reads, writes)
+	}
+	store.failing(ErrUnavailable)
+	if err := types.MarkDelivered(ctx, []string{"d"}); !errors.Is(err, ErrUnavailable) || delivered(t, types, "a", "c") != v4 {
+		t.Errorf("a write that failed: %v", err)
+	}
+	if err := types.Refresh(ctx); !errors.Is(err, ErrUnavailable) || delivered(t, types, "a", "c") != v4 {
+		t.Errorf("a read that failed: %v", err)
+	}
+}
+
+// TestTypesRun: a change reaches other processes within 5 s, by one statement in each.
+func TestTypesRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newTypeStore()
+		var faults []error
+		here, there := NewTypes(store, TypesOptions{}), NewTypes(store, TypesOptions{OnError: func(err error) { faults = append(faults, err) }})
+		ctx, stop := context.WithCancel(t.Context())
+		var runs sync.WaitGroup
+		runs.Go(func() { there.Run(ctx) })
+		synctest.Wait()
+		for i := range 20 {
+			time.Sleep(777 * time.Millisecond)
+			name := fmt.Sprint("t", i)
+			changed := there.Changed()
+			if _, _, err := here.PutType(ctx, JobType{Name: name, Target: someTarget}); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-changed:
+			case <-time.After(5 * time.Second):
+				t.Fatalf("%s is not known after 5 s", name)
+			}
+			if known, ok := there.Lookup(name); !ok || known.Target == nil {
+				t.Fatalf("%s: %+v, %t", name, known, ok)
+			}
+		}
+		before, _ := store.count()
+		time.Sleep(100 * time.Second)
+		if after, _ := store.count(); after-before > 23 {
+			t.Errorf("%d reads in 100 s", after-before)
+		}
+		store.failing(ErrUnavailable)
+		time.Sleep(10 * time.Second)
+		if _, ok := there.Lookup("t0"); !ok {
+			t.Error("an outage makes known types unknown")
+		}
+		store.failing(nil)
+		stop()
+		runs.Wait()
+		if len(faults) < 2 || len(faults) > 3 || !errors.Is(faults[0], ErrUnavailable) {
+			t.Errorf("faults told: %v", faults)
+		}
+	})
+}
+
+// TestTypesFresh: without Run, who asks refreshes what is old; many at once do so once, and an outage stops nobody who
+// knows something.
+func TestTypesFresh(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newTypeStore()
+		store.slow = 100 * time.Millisecond
+		types := NewTypes(store, TypesOptions{})
+		store.failing(ErrUnavailable)
+		if err := types.Fresh(t.Context()); !errors.Is(err, ErrUnavailable) {
+			t.Errorf("nothing known and nothing told: %v", err)
+		}
+		store.failing(nil)
+		many := func() {
+			var group sync.WaitGroup
+			for range 20 {
+				group.Go(func() {
+					if err := types.Fresh(t.Context()); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			group.Wait()
+		}
+		store.known["a"] = JobType{Name: "a", Delivered: true}
+		many()
+		delivered(t, types, "a")
+		if reads, _ := store.count(); reads != 2 {
+			t.Errorf("%d reads, want that which failed and one for all", reads)
+		}
+		store.known["b"] = JobType{Name: "b", Delivered: true}
+		time.Sleep(4 * time.Second)
+		many()
+		delivered(t, types, "a")
+		time.Sleep(time.Second)
+		many()
+		delivered(t, types, "a", "b")
+		if reads, _ := store.count(); reads != 3 {
+			t.Errorf("%d reads, want one more", reads)
+		}
+		store.failing(ErrUnavailable)
+		time.Sleep(time.Minute)
+		if err := types.Fresh(t.Context()); err != nil {
+			t.Errorf("an outage stops who knows something: %v", err)
+		}
+	})
+}
+
+// TestTypesWriteDuringARead: a read that began before a write does not make it unknown.
+func TestTypesWriteDuringARead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newTypeStore()
+		types := NewTypes(store, TypesOptions{})
+		if err := types.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		store.slow = time.Second
+		var read sync.WaitGroup
+		read.Go(func() { _ = types.Refresh(t.Context()) })
+		time.Sleep(500 * time.Millisecond)
+		if err := types.MarkDelivered(t.Context(), []string{"a"}); err != nil {
+			t.Fatal(err)
+		}
+		delivered(t, types, "a")
+		read.Wait()
+		delivered(t, types, "a")
+	})
+}
