@@ -22,6 +22,7 @@ type memStore struct {
 	counts []Rollup
 	shard  int
 	calls  map[string]int
+	told   []string // types announced
 	names  []string // worker ids seen by claims
 
 	// before fails a call that is not carried out; after loses the answer of one that was.
@@ -258,9 +259,14 @@ func (m *memStore) Unhandled(_ context.Context, refs []Ref) error {
 	return m.leave("Unhandled")
 }
 
-func (m *memStore) Announce(context.Context, []string) error {
+func (m *memStore) Announce(_ context.Context, types []string) error {
 	if err := m.enter("Announce"); err != nil {
 		return err
+	}
+	for _, typ := range types {
+		if !slices.Contains(m.told, typ) {
+			m.told = append(m.told, typ)
+		}
 	}
 	return m.leave("Announce")
 }
@@ -387,6 +393,13 @@ func (m *memStore) get(id int64) Job {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return *m.jobs[id]
+}
+
+// announced are the types that were announced, in order of name.
+func (m *memStore) announced() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(slices.Values(m.told))
 }
 
 // tally counts jobs by status.

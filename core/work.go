@@ -112,6 +112,8 @@ type Worker struct {
 	fixed     atomic.Bool // the queue cannot extend messages
 	acks      ackContext
 
+	surveyed atomic.Pointer[surveyed] // shared by the claim loops
+
 	wakeC  chan struct{} // claim now
 	helpC  chan struct{} // a second claim loop is wanted
 	slotC  chan struct{} // the slots waited for are free

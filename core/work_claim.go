@@ -26,9 +26,8 @@ type claimer struct {
 	took   time.Duration // how long that took
 	second bool          // the loop that helps while there is a backlog
 
-	version    int64         // of the types claimed
-	surveyed   time.Time     // when the last survey was sent
-	surveyTook time.Duration // how long it took
+	version  int64 // of the types claimed
+	surveyed surveyed
 }
 
 // follow claims the types that are run here by now.
@@ -40,7 +39,7 @@ func (c *claimer) follow() {
 		var types []string
 		types, c.version = c.w.current()
 		c.shares.SetTypes(types)
-		c.surveyed = time.Time{}
+		c.surveyed = surveyed{}
 	}
 }
 

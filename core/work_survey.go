@@ -10,6 +10,13 @@ const (
 	surveyPart = 20 // beside busy lanes, surveys take one part in so many of the time
 )
 
+// surveyed is what the store answered last.
+type surveyed struct {
+	lanes []Lane
+	at    time.Time // when it was asked
+	took  time.Duration
+}
+
 // surveys reports whether there are more lanes than one claim could ask, so that an idle worker would claim again and
 // again to ask each of them. It then asks the store, once a round, which of them have waiting rows.
 func (c *claimer) surveys() bool {
@@ -24,19 +31,26 @@ func (c *claimer) survey() bool {
 		return true
 	}
 	sent := time.Now()
-	late := c.shares.Busy() && sent.Sub(c.surveyed) >= max(probeEvery, surveyPart*c.surveyTook)
-	if !c.surveyed.Before(c.round) && !late {
+	w, late := c.w, c.shares.Busy() && sent.Sub(c.surveyed.at) >= max(probeEvery, surveyPart*c.surveyed.took)
+	if !c.surveyed.at.Before(c.round) && !late {
 		return true
 	}
-	ctx, cancel := context.WithTimeout(c.w.claims, c.w.opts.StoreTimeout)
-	lanes, err := c.w.store.Waiting(ctx)
+	if last := w.surveyed.Load(); c.second && last != nil && sent.Sub(last.at) < probeEvery {
+		c.surveyed = *last
+		c.shares.Survey(last.lanes, last.at)
+		return true
+	}
+	ctx, cancel := context.WithTimeout(w.claims, w.opts.StoreTimeout)
+	lanes, err := w.store.Waiting(ctx)
 	cancel()
 	if err != nil {
 		c.store.failed(err)
 		return false
 	}
 	c.store.answered()
-	c.surveyed, c.surveyTook = sent, time.Since(sent)
+	now := &surveyed{lanes: lanes, at: sent, took: time.Since(sent)}
+	c.surveyed = *now
+	w.surveyed.Store(now)
 	c.shares.Survey(lanes, time.Now())
 	return true
 }

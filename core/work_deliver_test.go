@@ -1,0 +1,306 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// deliveredJob is what a deliverer or a handler was given.
+type deliveredJob struct {
+	by     string
+	typ    string
+	target string
+}
+
+// ledger notes who did which job.
+type ledger struct {
+	mu   sync.Mutex
+	done []deliveredJob
+}
+
+// by is a handler that notes itself.
+func (l *ledger) by(name string) Handler {
+	return HandlerFunc(func(_ context.Context, job *Job) (json.RawMessage, error) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.done = append(l.done, deliveredJob{name, job.Type, string(job.Target)})
+		for i := range job.Target {
+			job.Target[i] = 'x' // it is the handler's copy
+		}
+		return nil, nil
+	})
+}
+
+func (l *ledger) take() []deliveredJob {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	done := l.done
+	l.done = nil
+	return done
+}
+
+// submitTargeted writes a job with a target of its own.
+func (m *memStore) submitTargeted(t *testing.T, job NewJob, target string) int64 {
+	t.Helper()
+	id := m.submit(t, job)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.jobs[id].Target = json.RawMessage(target)
+	return id
+}
+
+const ownTarget, typesTarget = `{"url":"https://own.example"}`, `{"url":"https://example.com"}`
+
+// deliverRig is a worker with a handler for "work" and a deliverer, and the types it knows.
+func deliverRig(t *testing.T, store *memStore, opts WorkerOptions) (*rig, *ledger, *Types) {
+	t.Helper()
+	l, types := &ledger{}, NewTypes(newTypeStore(), TypesOptions{})
+	if err := types.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	opts.Deliver, opts.Types = l.by("deliverer"), types
+	return newRig(t, store, Handlers{"work": l.by("handler")}, opts), l, types
+}
+
+func put(t *testing.T, types *Types, name string, target []byte) {
+	t.Helper()
+	if _, _, err := types.PutType(t.Context(), JobType{Name: name, Target: target}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWhoDoesTheWork: own target before the type's, that before the handler; who is nobody here waits without an attempt.
+func TestWhoDoesTheWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemStore()
+		_, l, types := deliverRig(t, store, WorkerOptions{})
+		put(t, types, "hook", someTarget)
+		if err := types.MarkDelivered(t.Context(), []string{"marked", "hook"}); err != nil {
+			t.Fatal(err)
+		}
+		once := func(want deliveredJob, job NewJob, target string) {
+			t.Helper()
+			id := int64(0)
+			if target != "" {
+				id = store.submitTargeted(t, job, target)
+			} else {
+				id = store.submit(t, job)
+			}
+			time.Sleep(1100 * time.Millisecond)
+			if got := l.take(); !slices.Equal(got, []deliveredJob{want}) || store.get(id).Status != Done {
+				t.Errorf("%+v: got %+v, want %+v", job, got, want)
+			}
+		}
+		for range 2 {
+			once(deliveredJob{"handler", "work", ""}, NewJob{Type: "work"}, "")
+			once(deliveredJob{"deliverer", "work", ownTarget}, NewJob{Type: "work"}, ownTarget)
+			once(deliveredJob{"deliverer", "hook", typesTarget}, NewJob{Type: "hook"}, "")
+			once(deliveredJob{"deliverer", "hook", ownTarget}, NewJob{Type: "hook"}, ownTarget)
+			once(deliveredJob{"deliverer", "marked", ownTarget}, NewJob{Type: "marked"}, ownTarget)
+		}
+		put(t, types, "work", someTarget)
+		once(deliveredJob{"deliverer", "work", typesTarget}, NewJob{Type: "work"}, "")
+		put(t, types, "work", nil)
+		once(deliveredJob{"handler", "work", ""}, NewJob{Type: "work"}, "")
+
+		id := store.submit(t, NewJob{Type: "marked"})
+		time.Sleep(2 * time.Minute)
+		if job := store.get(id); job.Status != Scheduled || job.Attempts != 0 || job.Snoozes < 3 || job.Snoozes > 5 || len(job.Errors) != 0 {
+			t.Errorf("nobody's job: %s after %d attempts and %d snoozes, %v", job.Status, job.Attempts, job.Snoozes, job.Errors)
+		}
+		put(t, types, "marked", someTarget)
+		time.Sleep(31 * time.Second)
+		if job := store.get(id); job.Status != Done || job.Attempts != 1 {
+			t.Errorf("a job whose type got a target: %s after %d attempts", job.Status, job.Attempts)
+		}
+	})
+}
+
+// TestDeliveredTypesChange: a worker without handlers claims what comes to be delivered, at once, announces it, and
+// leaves what no longer is.
+func TestDeliveredTypesChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemStore()
+		l, types := &ledger{}, NewTypes(newTypeStore(), TypesOptions{})
+		newRig(t, store, nil, WorkerOptions{Deliver: l.by("deliverer"), Types: types, Poll: time.Minute})
+		early := store.submit(t, NewJob{Type: "hook"})
+		time.Sleep(90 * time.Second)
+		if n := store.called("ClaimDue"); n != 0 || store.get(early).Status != Scheduled {
+			t.Errorf("%d claims without a type", n)
+		}
+		if err := types.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		put(t, types, "hook", someTarget)
+		time.Sleep(time.Second)
+		if store.get(early).Status != Done || !slices.Equal(store.announced(), []string{"hook"}) {
+			t.Errorf("a second after it came to be delivered the job is %s; announced %q", store.get(early).Status, store.announced())
+		}
+		store.setFaults(only("Announce", ErrUnavailable), nil)
+		put(t, types, "other", someTarget)
+		time.Sleep(10 * time.Second)
+		store.setFaults(nil, nil)
+		time.Sleep(10 * time.Second)
+		if !slices.Equal(store.announced(), []string{"hook", "other"}) {
+			t.Errorf("announced %q", store.announced())
+		}
+		if err := types.DeleteType(t.Context(), "hook"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Minute)
+		left, other := store.submit(t, NewJob{Type: "hook"}), store.submit(t, NewJob{Type: "other"})
+		time.Sleep(2 * time.Minute)
+		if store.get(left).Status != Scheduled || store.get(left).Snoozes != 0 || store.get(other).Status != Done {
+			t.Errorf("no longer delivered: %s; delivered: %s", store.get(left).Status, store.get(other).Status)
+		}
+	})
+}
+
+// TestReceiveDelivers: in queue mode types come to be known before they are refused, and unknown ones are refused.
+func TestReceiveDelivers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, queue, known := newMemStore(), newMemQueue(time.Minute), newTypeStore()
+		l, types := &ledger{}, NewTypes(known, TypesOptions{})
+		newQueueRig(t, store, queue, nil, WorkerOptions{Deliver: l.by("deliverer"), Types: types})
+		time.Sleep(time.Second)
+		elsewhere := NewTypes(known, TypesOptions{})
+		put(t, elsewhere, "hook", someTarget)
+		ids := []int64{store.dispatch(t, queue, NewJob{Type: "hook"}), store.dispatch(t, queue, NewJob{Type: "nobody's"}), store.dispatch(t, queue, NewJob{Type: "hook"})}
+		time.Sleep(5 * time.Second)
+		for i, want := range []Status{Done, Scheduled, Done} {
+			if job := store.get(ids[i]); job.Status != want {
+				t.Errorf("job %d of type %s: %s, want %s", i, job.Type, job.Status, want)
+			}
+		}
+		if store.called("Unhandled") != 1 || queue.left() != 0 {
+			t.Errorf("%d refusals, %d messages left", store.called("Unhandled"), queue.left())
+		}
+		reads, _ := known.count()
+		for range 20 {
+			store.dispatch(t, queue, NewJob{Type: "hook"})
+		}
+		time.Sleep(5 * time.Second)
+		if after, _ := known.count(); after != reads {
+			t.Errorf("%d reads for types that are known", after-reads)
+		}
+		known.failing(ErrUnavailable)
+		store.dispatch(t, queue, NewJob{Type: "new"})
+		time.Sleep(5 * time.Second)
+		if store.called("Unhandled") != 1 {
+			t.Error("a type was called unhandled that could not be asked for")
+		}
+		known.failing(nil)
+		time.Sleep(5 * time.Second)
+		if store.called("Unhandled") != 2 {
+			t.Errorf("%d refusals", store.called("Unhandled"))
+		}
+	})
+}
+
+// TestThousandsOfTypes: with 2,000 delivered types an idle worker sends one statement a poll, each type's jobs start
+// soon, punctually where they lie ahead, and beside a backlog.
+func TestThousandsOfTypes(t *testing.T) {
+	for _, slots := range []int{1000, 10} {
+		t.Run(fmt.Sprint(slots, " slots"), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const n = 2_000
+				store := newMemStore()
+				_, l, types := deliverRig(t, store, WorkerOptions{Slots: slots})
+				names := make([]string, n)
+				for i := range names {
+					names[i] = fmt.Sprintf("type-%04d", i)
+				}
+				if err := types.MarkDelivered(t.Context(), names); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(10 * time.Second)
+				if got := len(store.announced()); got != n+1 {
+					t.Errorf("%d types announced", got)
+				}
+				store.mu.Lock()
+				clear(store.calls)
+				store.mu.Unlock()
+				time.Sleep(100 * time.Second)
+				store.mu.Lock()
+				if waiting, claims := store.calls["Waiting"], store.calls["ClaimDue"]; waiting > 101 || waiting < 50 || claims > 0 || len(store.calls) != 1 {
+					t.Errorf("calls in 100 idle seconds: %v", store.calls)
+				}
+				store.mu.Unlock()
+
+				var ids []int64
+				for i, name := range names {
+					ids = append(ids, store.submitTargeted(t, NewJob{Type: name, Priority: Priorities[i%3]}, ownTarget))
+				}
+				time.Sleep(5 * time.Second)
+				for i, id := range ids {
+					if job := store.get(id); job.Status != Done {
+						t.Fatalf("after 5 s the job of type %d is %s", i, job.Status)
+					}
+				}
+				l.take()
+
+				ahead := store.submitTargeted(t, NewJob{Type: names[777], Delay: 12345678 * time.Microsecond}, ownTarget)
+				time.Sleep(15 * time.Second)
+				if job := store.get(ahead); job.Status != Done || job.StartedAt.Sub(job.RunAt) > 5*time.Millisecond {
+					t.Errorf("a job that lay ahead: %s, started %s late", job.Status, job.StartedAt.Sub(job.RunAt))
+				}
+			})
+		})
+	}
+}
+
+// TestThousandsOfTypesBesideABacklog: one type's backlog leaves the others their turn.
+func TestThousandsOfTypesBesideABacklog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemStore()
+		types := NewTypes(newTypeStore(), TypesOptions{})
+		slow := HandlerFunc(func(context.Context, *Job) (json.RawMessage, error) {
+			time.Sleep(100 * time.Millisecond)
+			return nil, nil
+		})
+		var names []string
+		for i := range 2_000 {
+			names = append(names, fmt.Sprintf("type-%04d", i))
+		}
+		if err := types.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := types.MarkDelivered(t.Context(), names); err != nil {
+			t.Fatal(err)
+		}
+		for range 20_000 {
+			store.submitTargeted(t, NewJob{Type: names[0]}, ownTarget)
+		}
+		newRig(t, store, nil, WorkerOptions{Deliver: slow, Types: types, Slots: 100})
+		time.Sleep(3 * time.Second)
+		store.mu.Lock()
+		clear(store.calls)
+		store.mu.Unlock()
+		var ids []int64
+		for i := range 50 {
+			ids = append(ids, store.submitTargeted(t, NewJob{Type: names[1+i*39], Priority: Priorities[i%3]}, ownTarget))
+		}
+		time.Sleep(3 * time.Second)
+		late := 0
+		for _, id := range ids {
+			if store.get(id).Status != Done {
+				late++
+			}
+		}
+		if late > 0 {
+			t.Errorf("%d of 50 jobs did not run within 3 s beside a backlog", late)
+		}
+		if n := store.tally()[Scheduled]; n == 0 {
+			t.Error("there was no backlog")
+		}
+		if n := store.called("Waiting"); n < 3 || n > 45 {
+			t.Errorf("%d surveys in 3 s beside a backlog", n)
+		}
+	})
+}
