@@ -55,7 +55,7 @@ var locations = sync.OnceValue(func() map[string]*time.Location {
 
 // TestSearchEqualsBruteForce compares random rules with a walk through every minute of 400 days.
 func TestSearchEqualsBruteForce(t *testing.T) {
-	plan := comparisons{tables: 30, perTable: 10}
+	plan := comparisons{tables: 20, perTable: 8}
 	horizon := int64(60 * 86400)
 	if large() {
 		plan, horizon = comparisons{tables: 10_000, perTable: 20}, 400*86400

@@ -11,7 +11,7 @@ import (
 // TestLedgerEqualsEnumeration steps a clock over random schedules, with ticks in time, late ticks, outages and
 // pauses: the entries of all plans, one after the other, are the enumeration, and each run stands for its own.
 func TestLedgerEqualsEnumeration(t *testing.T) {
-	schedules, most := 100, 3000
+	schedules, most := 100, 1000
 	if large() {
 		schedules, most = 500, 20_000
 	}

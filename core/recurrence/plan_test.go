@@ -95,7 +95,7 @@ func TestPlan(t *testing.T) {
 
 // TestPlanEqualsItsModel compares random plans with ones made instant by instant, in one call and in several.
 func TestPlanEqualsItsModel(t *testing.T) {
-	plans := 2500
+	plans := 1000
 	if large() {
 		plans = 200_000
 	}

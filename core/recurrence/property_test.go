@@ -11,7 +11,7 @@ import (
 // TestProperties walks random schedules over two years or 20,000 firings, whichever is less: each occurrence is
 // later than the one before, follows from any instant between the two, and Prev leads back.
 func TestProperties(t *testing.T) {
-	schedules, most := 500, 1000
+	schedules, most := 500, 300
 	if large() {
 		schedules, most = 500, 20_000
 	}

@@ -18,7 +18,7 @@ func TestFieldsEqualThoseOfRobfig(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	parser := cron.NewParser(cron.Second | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow)
 	compared, refused := 0, 0
-	for range 20_000 {
+	for range 6000 {
 		var texts []string
 		for i := range fieldTable {
 			texts = append(texts, robfigField(rng, &fieldTable[i]))
@@ -52,7 +52,7 @@ func TestFieldsEqualThoseOfRobfig(t *testing.T) {
 		}
 		compared++
 		// Theirs looks no more than five years ahead, for long, and takes a step for a star only where it is 1.
-		if steps := strings.HasPrefix(texts[3], "*/") || strings.HasPrefix(texts[5], "*/"); steps || rng.IntN(20) > 0 {
+		if steps := strings.HasPrefix(texts[3], "*/") || strings.HasPrefix(texts[5], "*/"); steps || rng.IntN(40) > 0 {
 			continue
 		}
 		rule := &Rule{expression: ours, zone: mustZone(t, "UTC")}
@@ -64,7 +64,7 @@ func TestFieldsEqualThoseOfRobfig(t *testing.T) {
 		}
 	}
 	t.Logf("%d compared, %d with dates that never come", compared, refused)
-	if compared < 10_000 {
+	if compared < 5000 {
 		t.Errorf("only %d could be compared", compared)
 	}
 }
