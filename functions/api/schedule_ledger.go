@@ -1,0 +1,214 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/recurrence"
+)
+
+// maxPreview bounds the instants of one preview.
+const maxPreview = 1000
+
+// occurrences answers GET /v1/schedules/{name}/occurrences: the ledger, newest first.
+func (a *API) occurrences(w http.ResponseWriter, r *http.Request) error {
+	p := a.newParams(r, []string{"tenant", "from", "outcome", "limit", "cursor"})
+	filter := p.filter("occurrences " + r.PathValue("name"))
+	q := core.OccurrenceQuery{From: p.instant("from"), Outcome: p.text("outcome", 20)}
+	if !validOutcome(q.Outcome) {
+		p.errs.Add("outcome", "must be fired, caught_up, covered or skipped")
+	}
+	limit := p.whole("limit", 1, maxPage, defaultPage)
+	if before := p.nameCursor(filter); before != "" {
+		us, err := strconv.ParseInt(before, 10, 64)
+		if err != nil {
+			p.errs.Add("cursor", "must be the next_cursor of a page with the same filters")
+		}
+		q.Before = time.UnixMicro(us).UTC()
+	}
+	tenant, name, err := a.scheduleOf(p, r)
+	if err != nil {
+		return err
+	}
+	s, err := a.Ledger.GetSchedule(r.Context(), tenant, name)
+	if err != nil {
+		return scheduleFault(err)
+	}
+	q.ScheduleID, q.Limit = s.ID, limit
+	rows, err := a.Ledger.Occurrences(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	next := ""
+	if len(rows) == limit {
+		next = encodeNameCursor(filter, strconv.FormatInt(rows[limit-1].From.UnixMicro(), 10))
+	}
+	b := []byte(`{"items":[`)
+	for i := range rows {
+		b = append(appendOccurrence(comma(b, i), &rows[i]), '}')
+	}
+	b = append(b, `],"next_cursor":`...)
+	writeJSON(w, http.StatusOK, append(strconv.AppendQuote(b, next), '}'))
+	return nil
+}
+
+func validOutcome(word string) bool {
+	switch word {
+	case "", core.OccurrenceFired, core.OccurrenceCaughtUp, core.OccurrenceCovered, core.OccurrenceSkipped:
+		return true
+	}
+	return false
+}
+
+// appendOccurrence appends a ledger row, without its closing brace.
+func appendOccurrence(b []byte, o *core.Occurrence) []byte {
+	b = appendTime(append(b, `{"outcome":"`+o.Outcome+`"`...), "scheduled_for", o.From)
+	if o.Count > 1 {
+		b = appendTime(b, "to", o.To)
+	}
+	b = strconv.AppendInt(append(b, `,"count":`...), o.Count, 10)
+	if o.Reason != "" {
+		b = appendField(b, "reason", o.Reason)
+	}
+	if o.JobID != 0 {
+		b = appendField(b, "job_id", strconv.FormatInt(o.JobID, 10))
+	}
+	return appendTime(b, "at", o.At)
+}
+
+// nextOccurrences answers GET /v1/schedules/{name}/next.
+func (a *API) nextOccurrences(w http.ResponseWriter, r *http.Request) error {
+	p := a.newParams(r, []string{"tenant", "count"})
+	count := p.whole("count", 1, maxPreview, 10)
+	tenant, name, err := a.scheduleOf(p, r)
+	if err != nil {
+		return err
+	}
+	s, err := a.Ledger.GetSchedule(r.Context(), tenant, name)
+	if err != nil {
+		return scheduleFault(err)
+	}
+	rule, err := s.Rule.Parse(s.State.Anchor)
+	if err != nil {
+		return err
+	}
+	now, err := a.Stats.Now(r.Context())
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, appendPreview(nil, rule, now, count))
+	return nil
+}
+
+// previewSchedule answers POST /v1/schedules/preview, which keeps nothing.
+func (a *API) previewSchedule(w http.ResponseWriter, r *http.Request) error {
+	if err := a.newParams(r, nil).problem(); err != nil {
+		return err
+	}
+	body, err := a.readBody(w, r, a.Limits.Body)
+	if err != nil {
+		return err
+	}
+	raw, err := parse(body)
+	if err != nil {
+		return err
+	}
+	now, err := a.Stats.Now(r.Context())
+	if err != nil {
+		return err
+	}
+	d, from, count := &decoder{}, now, 10
+	rule := core.ScheduleRule{Type: "preview"}
+	d.object(raw, append(ruleFields[:len(ruleFields):len(ruleFields)], "from", "count"), func(name string, value []byte) {
+		switch name {
+		case "from":
+			from = d.instant(name, value, a.Now())
+		case "count":
+			count = d.whole(name, value, 1, maxPreview)
+		default:
+			a.scheduleField(d, &rule, name, value)
+		}
+	})
+	d.blame(core.CheckSchedule("", "preview", &rule, now))
+	if p := d.problem(); p != nil {
+		return p
+	}
+	parsed, err := rule.Parse(now)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, appendPreview(nil, parsed, from, count))
+	return nil
+}
+
+// appendPreview appends the rule in words, its next instants behind from with the zone's offset of their own dates, and
+// what may surprise.
+func appendPreview(b []byte, rule *recurrence.Rule, from time.Time, count int) []byte {
+	b = appendString(append(b, `{"description":`...), rule.Describe())
+	b = append(b, `,"items":[`...)
+	for i := range count {
+		next, ok := rule.Next(from)
+		if !ok {
+			break
+		}
+		from = next.At
+		layout := time.RFC3339
+		if next.At.Nanosecond() != 0 {
+			layout = "2006-01-02T15:04:05.000000Z07:00"
+		}
+		b = appendString(append(comma(b, i), `{"at":`...), next.At.Format(layout))
+		if next.DST != "" {
+			b = appendField(b, "dst", string(next.DST))
+		}
+		b = append(b, '}')
+	}
+	b = append(b, `],"warnings":[`...)
+	for i, text := range rule.Warnings(from) {
+		b = appendString(comma(b, i), text)
+	}
+	return append(b, `]}`...)
+}
+
+// listAlerts answers GET /v1/alerts, newest first.
+func (a *API) listAlerts(w http.ResponseWriter, r *http.Request) error {
+	p := a.newParams(r, []string{"tenant", "kind", "open", "limit", "cursor"})
+	filter := p.filter("alerts")
+	q := core.AlertQuery{Tenant: p.tenant(), Kind: p.text("kind", 100), Open: p.flag("open"), Limit: p.whole("limit", 1, maxPage, defaultPage)}
+	q.Before = p.cursor(filter)
+	if err := p.problem(); err != nil {
+		return err
+	}
+	var err error
+	if q.Tenant, err = callerOf(r.Context()).narrow(q.Tenant); err != nil {
+		return err
+	}
+	alerts, err := a.Ledger.Alerts(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	next := ""
+	if len(alerts) == q.Limit {
+		next = encodeCursor(filter, alerts[len(alerts)-1].ID)
+	}
+	b := []byte(`{"items":[`)
+	for i := range alerts {
+		b = append(appendAlert(comma(b, i), &alerts[i]), '}')
+	}
+	b = append(b, `],"next_cursor":`...)
+	writeJSON(w, http.StatusOK, append(strconv.AppendQuote(b, next), '}'))
+	return nil
+}
+
+func appendAlert(b []byte, al *core.Alert) []byte {
+	b = append(strconv.AppendInt(append(b, `{"id":"`...), al.ID, 10), '"')
+	b = appendField(b, "kind", al.Kind)
+	b = appendField(b, "subject", al.Subject)
+	if al.Tenant != "" {
+		b = appendField(b, "tenant", al.Tenant)
+	}
+	b = appendField(b, "detail", al.Detail)
+	b = appendTime(b, "raised_at", al.RaisedAt)
+	return appendTime(b, "cleared_at", al.ClearedAt)
+}
