@@ -14,6 +14,8 @@ import (
 type table struct {
 	from, to int64 // what is asked for
 	entries  []entry
+	found    []due // of the last wish, to be written over
+	hours    []hour
 	jumps    []leap
 	firstDay int64
 	dates    []date
@@ -24,6 +26,14 @@ type entry struct {
 	second, pass uint8 // pass 1 or 2 of an hour that comes twice
 	minute, hour uint8
 	day          int32
+}
+
+// hour is a row of entries of one hour of one day on the clock, so that a wish that has no use for the hour need not
+// look at each of them.
+type hour struct {
+	first, last int
+	day         int32
+	hour        uint8
 }
 
 // leap is a change of the clock.
@@ -77,6 +87,10 @@ func (t *table) add(at, wall int64) {
 			e.pass = 2
 		}
 	}
+	if n := len(t.hours); n == 0 || t.hours[n-1].day != e.day || t.hours[n-1].hour != e.hour {
+		t.hours = append(t.hours, hour{first: len(t.entries), day: e.day, hour: e.hour})
+	}
+	t.hours[len(t.hours)-1].last = len(t.entries)
 	t.entries = append(t.entries, e)
 }
 
@@ -109,27 +123,46 @@ func leaps(location *time.Location, from, to int64) []leap {
 // due is one expected instant.
 type due struct {
 	at      int64
-	dropped recurrence.Reason
+	dropped drop
+}
+
+// drop says that an instant is left out, and why.
+type drop uint8
+
+const (
+	inGap drop = iota + 1
+	inOverlap
+)
+
+func (d drop) reason() recurrence.Reason {
+	return [...]recurrence.Reason{"", recurrence.ReasonDSTGap, recurrence.ReasonDSTOverlap}[d]
 }
 
 // expect returns what the rules of daylight saving make of a wish, instant by instant, from t.from (excluded)
-// to t.to (included).
+// to t.to (included). The answer holds until the next call.
 func (t *table) expect(w *wish, options recurrence.Options) []due {
 	days := make([]bool, len(t.dates))
 	for i, d := range t.dates {
 		days[i] = w.onDate(d)
 	}
-	var found []due
-	for _, e := range t.entries {
-		if !w.second[e.second] || !w.minute[e.minute] || !w.hour[e.hour] || !days[e.day] {
+	found := t.found[:0]
+	for _, h := range t.hours {
+		if !days[h.day] || !w.hour[h.hour] {
 			continue
 		}
-		d := due{at: e.at}
-		if w.fixed && (e.pass == 2 && options.DSTOverlap == recurrence.First || e.pass == 1 && options.DSTOverlap == recurrence.Last) {
-			d.dropped = recurrence.ReasonDSTOverlap
+		for _, e := range t.entries[h.first : h.last+1] {
+			if !w.minute[e.minute] || !w.second[e.second] {
+				continue
+			}
+			d := due{at: e.at}
+			if w.fixed && (e.pass == 2 && options.DSTOverlap == recurrence.First || e.pass == 1 && options.DSTOverlap == recurrence.Last) {
+				d.dropped = inOverlap
+			}
+			found = append(found, d)
 		}
-		found = append(found, d)
 	}
+	real := len(found)
+	t.found = found
 	if w.fixed {
 		for _, j := range t.jumps {
 			if gap := j.after - j.before; gap > 0 && gap < 3*3600 {
@@ -137,8 +170,16 @@ func (t *table) expect(w *wish, options recurrence.Options) []due {
 			}
 		}
 	}
+	if len(found) == real {
+		return t.asked(found)
+	}
 	slices.SortStableFunc(found, func(a, b due) int { return cmp.Compare(a.at, b.at) })
 	found = slices.CompactFunc(found, func(a, b due) bool { return a.at == b.at }) // the real match comes first
+	return t.asked(found)
+}
+
+// asked leaves out what lies outside the time that is asked for.
+func (t *table) asked(found []due) []due {
 	return slices.DeleteFunc(found, func(d due) bool { return d.at <= t.from || d.at > t.to })
 }
 
@@ -158,7 +199,7 @@ func (t *table) madeUp(w *wish, days []bool, j leap, policy recurrence.GapPolicy
 		case recurrence.Shift:
 			found = append(found, due{at: wall - j.before})
 		case recurrence.SkipGap:
-			return []due{{at: j.at, dropped: recurrence.ReasonDSTGap}}
+			return []due{{at: j.at, dropped: inGap}}
 		default:
 			return []due{{at: j.at}}
 		}
