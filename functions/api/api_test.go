@@ -22,7 +22,7 @@ type bench struct {
 	t      testing.TB
 	api    *api.API
 	store  *sqlite.Store
-	file   string // the store's
+	file   string        // the store's
 	offset *atomic.Int64 // of the store's clock, in microseconds
 	poked  []int64
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
-	"fmt"
 	"html/template"
 	"net/http"
 	"slices"
@@ -57,7 +56,8 @@ type docsSection struct {
 // docsPage writes the document for people to read.
 func docsPage(doc *huma.OpenAPI, operations []*huma.Operation) ([]byte, error) {
 	page, err := template.New("docs.html").Funcs(template.FuncMap{
-		"shape": shapeOf, "required": slices.Contains[[]string], "lower": strings.ToLower,
+		"shape": shapeOf, "bounds": boundsOf, "required": slices.Contains[[]string], "lower": strings.ToLower,
+		"curl": curl, "pretty": pretty, "good": good, "problems": problems,
 	}).ParseFS(docsFiles, "docs.html")
 	if err != nil {
 		return nil, err
@@ -73,43 +73,8 @@ func docsPage(doc *huma.OpenAPI, operations []*huma.Operation) ([]byte, error) {
 		sections = append(sections, section)
 	}
 	var out bytes.Buffer
-	err = page.Execute(&out, map[string]any{"Info": doc.Info, "Sections": sections, "Schemas": doc.Components.Schemas.Map()})
+	err = page.Execute(&out, map[string]any{
+		"Info": doc.Info, "Sections": sections, "Schemas": doc.Components.Schemas.Map(), "Schemes": doc.Components.SecuritySchemes,
+	})
 	return out.Bytes(), err
-}
-
-// shape is a schema in a few words, with the name of the component it points to.
-type shape struct{ Text, Link string }
-
-func shapeOf(s *huma.Schema) shape {
-	switch {
-	case s == nil:
-		return shape{}
-	case s.Ref != "":
-		name := s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]
-		return shape{name, name}
-	case len(s.AnyOf) > 0:
-		var words []string
-		for _, of := range s.AnyOf {
-			words = append(words, shapeOf(of).Text)
-		}
-		return shape{Text: strings.Join(words, " or ")}
-	case s.Type == huma.TypeArray:
-		of := shapeOf(s.Items)
-		return shape{"list of " + of.Text, of.Link}
-	case len(s.Enum) > 0:
-		var words []string
-		for _, word := range s.Enum {
-			words = append(words, fmt.Sprint(word))
-		}
-		return shape{Text: strings.Join(words, ", ")}
-	case s.Type == "":
-		return shape{Text: "any JSON"}
-	case s.Format != "":
-		return shape{Text: s.Format}
-	}
-	if items := s.Properties["items"]; items != nil {
-		of := shapeOf(items)
-		return shape{"object with items: " + of.Text, of.Link}
-	}
-	return shape{Text: s.Type}
 }

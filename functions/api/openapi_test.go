@@ -148,12 +148,12 @@ func TestDocumentIsValid(t *testing.T) {
 func TestDocsPage(t *testing.T) {
 	b := newBench(t)
 	page := b.do("GET", "/docs", "").want(t, http.StatusOK)
-	for _, want := range []string{"POST /v1/jobs/batch", "/v1/jobs/{id}/reschedule", `id="NewJob"`, "dedupe_key", "/docs/docs.css", "discard-dead-letters"} {
+	for _, want := range []string{"/v1/jobs/batch", "/v1/jobs/{id}/reschedule", `id="NewJob"`, "welcome-ada", `id="authentication"`, "always there", "at most 255 characters", "dedupe_key", "/docs/docs.css", "discard-dead-letters"} {
 		if !strings.Contains(page.body, want) {
 			t.Errorf("the page has no %q", want)
 		}
 	}
-	for _, bad := range []string{"<script", "http://", "https://", "ZgotmplZ", "<no value>", "style="} {
+	for _, bad := range []string{"<script", "src=", `="http`, "url(", "@import", "ZgotmplZ", "<no value>", "style=", "<nil>"} {
 		if strings.Contains(page.body, bad) {
 			t.Errorf("the page has %q", bad)
 		}
