@@ -35,6 +35,9 @@ type Options struct {
 	Now func() time.Time
 	// Types keeps the definitions of types. Zero means that there are no calls for them.
 	Types Types
+	// Schedules and Ledger serve schedules. Zero means that there are no calls for them.
+	Schedules *core.ScheduleActs
+	Ledger    core.ScheduleStore
 	// Targets judges the targets of jobs and types. Zero means that nothing delivers here: every target is refused.
 	Targets Targets
 	// Attempts and Leases serve targets that report on their attempts. Zero means that there are no calls for it.
