@@ -96,7 +96,7 @@ func checkOldRows(t *testing.T, store *Store, conn *pgx.Conn) {
 		t.Errorf("%+v, %v", j, err)
 	}
 	groups, err := store.DeadGroups(t.Context(), core.DeadQuery{}, 10)
-	if err != nil || len(groups) != 1 {
+	if want := core.ErrorGroup("old", []core.AttemptError{{Error: "no route to 10.0.0.1"}}); err != nil || len(groups) != 1 || groups[0].Group != want {
 		t.Errorf("groups of dead letters: %+v, %v", groups, err)
 	}
 	if j, err := store.Retry(t.Context(), 5); err != nil || j.Status != core.Scheduled {
