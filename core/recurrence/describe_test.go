@@ -69,11 +69,12 @@ func TestWarnings(t *testing.T) {
 	}{
 		{"0 12 * * *", Options{}, nil},
 		{"* * * * *", Options{}, nil},
-		{"30 2 * * *", Options{}, []string{
-			"2026-03-29 02:30:00 does not exist in Europe/Berlin; with dst_gap run_at_transition it runs once at 2026-03-29T03:00:00+02:00",
-			"2026-10-25 02:30:00 comes twice in Europe/Berlin; with dst_overlap first it runs the first time"}},
-		{"30 2 * * *", Options{DSTGap: Shift, DSTOverlap: Both}, []string{"with dst_gap shift it runs at 2026-03-29T03:30:00+02:00", "it runs both times"}},
-		{"30 2 * * *", Options{DSTGap: SkipGap, DSTOverlap: Last}, []string{"with dst_gap skip it does not run", "it runs the second time"}},
+		{"30 2 * * *", Options{}, nil}, // moves, and says so by its mark
+		{"30 2 * * *", Options{DSTGap: Shift, DSTOverlap: Last}, nil},
+		{"0,30 2 * * *", Options{}, []string{"2026-03-29 02:00:00 does not exist in Europe/Berlin, one of 2 such times; with dst_gap run_at_transition one run stands for them, at 2026-03-29T03:00:00+02:00"}},
+		{"0 2,3 * * *", Options{}, []string{"it becomes one with the run at 2026-03-29T03:00:00+02:00"}},
+		{"30 2 * * *", Options{DSTOverlap: Both}, []string{"2026-10-25 02:30:00 comes twice in Europe/Berlin; with dst_overlap both it runs both times"}},
+		{"30 2 * * *", Options{DSTGap: SkipGap, DSTOverlap: Last}, []string{"2026-03-29 02:30:00 does not exist in Europe/Berlin; with dst_gap skip it does not run"}},
 		{"*/30 2 * * *", Options{}, []string{"2026-03-29 02:00:00 does not exist in Europe/Berlin; second, minute or hour begins with *, so nothing is made up", "so it runs both times"}},
 		{"0 0 13 * FRI", Options{}, []string{"either matches is enough; the next times are Fri 2026-01-16T00:00:00+01:00, Fri 2026-01-23T00:00:00+01:00 and Fri 2026-01-30T00:00:00+01:00"}},
 		{"0 0 */2 * 3", Options{}, []string{"both must match, because one of them begins with * or ?; the next times are Wed 2026-01-21"}},

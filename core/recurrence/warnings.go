@@ -12,8 +12,8 @@ const warned = 2 * 366 * 24 * time.Hour
 
 // Warnings says in sentences what may surprise whoever wrote the rule, as seen at now: both day fields
 // restricted (with the next times), dates that are rare or missing in some months, steps that do not divide
-// their field, times that a change of the clock swallows or repeats, and an end. The same arguments give the
-// same sentences.
+// their field, days on which a change of the clock takes runs away or adds some, and an end. The same arguments
+// give the same sentences.
 func (r *Rule) Warnings(now time.Time) []string {
 	var found []string
 	if r.fields != nil {
@@ -104,8 +104,9 @@ func (r *Rule) warnSteps() []string {
 	return found
 }
 
-// warnClock looks for the next gap that swallows a time of the rule and the next overlap that repeats one. Rules
-// for every hour are left out: their clock goes on at either.
+// warnClock looks for the next change of the clock by which the rule runs less often, or more often, than on other
+// days. A time that merely moves, or keeps to one of two passes, is no surprise: occurrences bear a mark for it.
+// Rules for every hour are left out: their clock goes on at either.
 func (r *Rule) warnClock(now time.Time) []string {
 	if r.fields.hour == everyHour {
 		return nil
@@ -122,38 +123,43 @@ func (r *Rule) warnClock(now time.Time) []string {
 		}
 		lost, twice := g.closed()
 		if wall, ok := r.fields.next(g.end+g.offset, g.end+g.offset+lost, &steps); ok && gap == nil {
-			gap = []string{fmt.Sprintf("%s does not exist in %s; %s", clock(wall), r.zone.name, r.atGap(wall, g))}
+			gap = r.warnGap(wall, g, lost, &steps)
 		}
 		if wall, ok := r.fields.next(g.end+g.after, g.end+g.after+twice, &steps); ok && overlap == nil {
-			overlap = []string{fmt.Sprintf("%s comes twice in %s; %s", clock(wall), r.zone.name, r.atOverlap())}
+			overlap = r.warnOverlap(wall)
 		}
 	}
 	return append(gap, overlap...)
 }
 
-// atGap says what becomes of a time in the gap after g.
-func (r *Rule) atGap(wall int64, g segment) string {
-	switch {
+// warnGap speaks of the gap after g, in which wall is the first time.
+func (r *Rule) warnGap(wall int64, g segment, lost int64, steps *int) []string {
+	what := clock(wall) + " does not exist in " + r.zone.name
+	at := r.time(g.end).Format(time.RFC3339)
+	switch n := r.fields.count(wall, g.end+g.offset+lost, steps); {
 	case !r.fields.fixed:
-		return "second, minute or hour begins with *, so nothing is made up for it"
-	case r.gap == Shift:
-		return "with dst_gap shift it runs at " + r.time(wall-g.offset).Format(time.RFC3339)
+		return []string{what + "; second, minute or hour begins with *, so nothing is made up for it"}
 	case r.gap == SkipGap:
-		return "with dst_gap skip it does not run"
+		return []string{what + "; with dst_gap skip it does not run"}
+	case r.gap == Shift:
+		return nil
+	case n > 1:
+		return []string{fmt.Sprintf("%s, one of %d such times; with dst_gap run_at_transition one run stands for them, at %s", what, n, at)}
+	case r.fields.count(g.end+g.after, g.end+g.after+1, steps) > 0:
+		return []string{what + "; with dst_gap run_at_transition it becomes one with the run at " + at}
 	}
-	return "with dst_gap run_at_transition it runs once at " + r.time(g.end).Format(time.RFC3339)
+	return nil
 }
 
-func (r *Rule) atOverlap() string {
+func (r *Rule) warnOverlap(wall int64) []string {
+	what := clock(wall) + " comes twice in " + r.zone.name
 	switch {
 	case !r.fields.fixed:
-		return "second, minute or hour begins with *, so it runs both times"
+		return []string{what + "; second, minute or hour begins with *, so it runs both times"}
 	case r.overlap == Both:
-		return "with dst_overlap both it runs both times"
-	case r.overlap == Last:
-		return "with dst_overlap last it runs the second time"
+		return []string{what + "; with dst_overlap both it runs both times"}
 	}
-	return "with dst_overlap first it runs the first time"
+	return nil
 }
 
 func clock(wall int64) string { return time.Unix(wall, 0).UTC().Format("2006-01-02 15:04:05") }
