@@ -52,7 +52,7 @@ func TestAccepted(t *testing.T) {
 
 // TestAcceptedAfterTheTargetsOwnEnd: that is success, not an end that came too late.
 func TestAcceptedAfterTheTargetsOwnEnd(t *testing.T) {
-	for name, outcome := range map[string]Outcome{"done": EndDone, "retry": EndRetry} {
+	for name, outcome := range map[string]Outcome{"done": EndDone, "retry": EndRetry, "retry and another run": EndRetry} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := newMemStore()
@@ -64,6 +64,9 @@ func TestAcceptedAfterTheTargetsOwnEnd(t *testing.T) {
 					store.mu.Lock()
 					defer store.mu.Unlock()
 					store.finish(&End{Ref: Ref{job.ID, job.LeaseToken}, Outcome: outcome, Wait: time.Minute})
+					if name == "retry and another run" {
+						store.jobs[job.ID].EndedToken++ // which has ended, too
+					}
 					return ErrAccepted
 				}), WorkerOptions{})
 				id := store.submit(t, NewJob{})
@@ -74,6 +77,14 @@ func TestAcceptedAfterTheTargetsOwnEnd(t *testing.T) {
 				time.Sleep(2 * time.Minute)
 				if job := store.get(id); job.Status != Done {
 					t.Errorf("in the end the job is %s", job.Status)
+				}
+				_, _ = r.end()
+				counted := int64(0)
+				for _, row := range store.counts {
+					counted += row.Done
+				}
+				if want := int64(runs - 1); counted != want {
+					t.Errorf("%d ends counted by the worker, want %d", counted, want)
 				}
 				if n := r.told(EndStale) + r.told(LeaseLost); n != 0 {
 					t.Errorf("%d ends said to be stale", n)

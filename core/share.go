@@ -140,7 +140,7 @@ func (s *Shares) Plan(now time.Time, free, reserved int) []Quota {
 		})
 		probes = probes[:min(len(probes), max(open/probePart, min(open, 1)))]
 	}
-	s.share(takers, open-len(probes), reserved)
+	s.share(now, takers, open-len(probes), reserved)
 	for _, l := range probes {
 		l.quota++
 	}
@@ -161,7 +161,7 @@ func (s *Shares) pick(so func(*lane) bool) []*lane {
 
 // share divides open slots among the takers' groups and then among the takers of each; reserved ones go to
 // critical lanes, takers or not, because nobody else may use them.
-func (s *Shares) share(takers []*lane, open, reserved int) {
+func (s *Shares) share(now time.Time, takers []*lane, open, reserved int) {
 	var groups []*claimant
 	of := map[*group][]*claimant{}
 	for _, l := range takers {
@@ -176,8 +176,10 @@ func (s *Shares) share(takers []*lane, open, reserved int) {
 	critical := s.groups[0]
 	critical.reserved = reserved
 	if reserved > 0 && len(of[critical]) == 0 {
-		for _, l := range critical.lanes[:min(len(critical.lanes), maxQuotas)] {
-			of[critical] = append(of[critical], &l.claimant)
+		for _, l := range critical.lanes {
+			if len(of[critical]) < maxQuotas && (!s.surveyed || l.wanted(s.round, now)) {
+				of[critical] = append(of[critical], &l.claimant)
+			}
 		}
 	}
 	for _, g := range s.groups {

@@ -35,7 +35,7 @@ func (c *claimer) survey() bool {
 	if !c.surveyed.at.Before(c.round) && !late {
 		return true
 	}
-	if last := w.surveyed.Load(); c.second && last != nil && sent.Sub(last.at) < probeEvery {
+	if last := w.surveyed.Load(); last != nil && sent.Sub(last.at) < probeEvery && (c.second || !last.at.Before(c.round)) {
 		c.surveyed = *last
 		c.shares.Survey(last.lanes, last.at)
 		return true
