@@ -75,7 +75,7 @@ func TestEveryOperationSaysWhatItNeeds(t *testing.T) {
 			t.Errorf("%s is open to everyone", op.OperationID)
 		}
 		if n.scope == tenant || n.scope == whole {
-			if !n.role.Valid() || n.role == core.RoleRead && op.Method != http.MethodGet {
+			if looks := op.Method == http.MethodGet || op.OperationID == "preview-schedule"; !n.role.Valid() || n.role == core.RoleRead && !looks {
 				t.Errorf("%s %s needs the role %q", op.Method, op.Path, n.role)
 			}
 		}
