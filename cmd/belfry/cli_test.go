@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -258,6 +259,47 @@ func TestDeadLettersByGroup(t *testing.T) {
 		t.Errorf("after a redrive at 1 a second from 2090\n%s", out)
 	}
 }
+
+// A redrive that ends early says how the same command goes on.
+func TestRedriveSaysHowItGoesOn(t *testing.T) {
+	r := newRig(t, nodetest.Start(t, "all"))
+	var ids []string
+	for range 2 {
+		ids = append(ids, r.submit("fail", "--payload", `{"permanent":true}`))
+		r.run("jobs", "wait", ids[len(ids)-1])
+	}
+	calls, whole := 0, r.trip
+	r.trip = roundTrip(func(q *http.Request) (*http.Response, error) {
+		if strings.HasSuffix(q.URL.Path, "/redrive") {
+			if calls++; calls == 3 { // the count, a step, and the next one
+				return nil, errors.New("the line is cut")
+			}
+			body, err := io.ReadAll(q.Body)
+			if err != nil {
+				return nil, err
+			}
+			text := strings.Replace(string(body), `"limit":2`, `"limit":1`, 1) // as if a step were 1
+			q.Body, q.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
+		}
+		return whole.RoundTrip(q)
+	})
+	redrive := []string{"dead-letters", "redrive", "--all", "--yes", "--rate", "2", "--from", "2090-01-01T00:00:00Z"}
+	want := "the same command goes on with --after " + ids[0] + " --from 2090-01-01T00:00:00.500000Z"
+	if code := r.run(redrive...); code == exitOK || !strings.Contains(r.errs, want) || !strings.Contains(r.errs, "after 1 dead letters") {
+		t.Fatalf("ended with %d and says %q, want %q", code, r.errs, want)
+	}
+	r.trip = whole
+	r.ok(append(redrive[:6:6], "--after", ids[0], "--from", "2090-01-01T00:00:00.500000Z")...)
+	for i, id := range ids {
+		if out := r.ok("jobs", "get", id, "--json"); !strings.Contains(out, fmt.Sprintf(`"run_at":"2090-01-01T00:00:00.%d00000Z"`, i*5)) {
+			t.Errorf("job %d: %s", i, out)
+		}
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // A token must not come out anywhere, whatever fails.
 func TestTokenIsNeverPrinted(t *testing.T) {

@@ -91,7 +91,7 @@ func deadGroups(s *stage) {
 func deadGroupTexts(s *stage) {
 	for _, text := range []string{
 		"", "plain", "row 17 of 20", "x509: certificate of \"a b\" expired\n\tat 2026-11-29T18:30:00Z", "can't open 'the file'; didn't try",
-		"order 0b54bd92-9d1c-4c5e-8f3a-1f6f6b8f2d11", "dial [2001:db8::1]:443 and [fe80::dead:beef]:1", "`a` `b` 0xDEADBEEF job_17-b/3 v1.2.3",
+		"order 0b54bd92-9d1c-4c5e-8f3a-1f6f6b8f2d11", "dial [2001:db8::1]:443 and [fe80::dead:beef]:1", "`a` `b` 0xDEADBEEF job_17-b/3 v1.2.3 u1@h2,3+4",
 		"café naïve 日本 ① 🎉 42 \u00a0\u2028 x", "? ?.? ?/?", "'", "\"", "std::vector a:b:c ::", fmt.Sprintf("%0600d%0600d", 1, 2), "a\\\"b\\\" \\1 $1 ${1}",
 	} {
 		dead := s.failWith(core.NewJob{Type: "ty.pe"}, text)
