@@ -326,3 +326,13 @@ func pointer(steps ...string) string {
 	}
 	return p.String()
 }
+
+// What is sent has no fields but those described; answers may get more in a later version.
+func TestAnswersMayGrow(t *testing.T) {
+	doc := documentOf(t, newBench(t, withToken))
+	for name, open := range map[string]bool{"Job": true, "Page": true, "Problem": true, "FieldProblem": true, "Stats": true, "NewJob": false, "Target": false, "Batch": false} {
+		if s := doc.Components.Schemas[name]; s == nil || (s.AdditionalProperties == nil) != open {
+			t.Errorf("%s: additionalProperties %v", name, s.AdditionalProperties)
+		}
+	}
+}

@@ -37,6 +37,7 @@ func (a *API) router() (http.Handler, error) {
 		}
 	}
 	link(shown)
+	open(shown, doc.OpenAPI().Components.Schemas)
 	a.operations = shown
 	pages, err := docPages(doc.OpenAPI(), shown)
 	if err != nil {

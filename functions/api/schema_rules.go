@@ -1,16 +1,18 @@
 package api
 
-import "github.com/danielgtaylor/huma/v2"
+import (
+	"encoding/json"
+
+	"github.com/danielgtaylor/huma/v2"
+)
 
 // Rules between fields, which no tag can say, and examples of whole documents.
 
 // TransformSchema says that a job has one time at most.
 func (newJobDoc) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	s.Not = &huma.Schema{Required: []string{"run_at", "delay"}}
-	s.Examples = []any{map[string]any{
-		"type": "mail.send", "payload": map[string]any{"to": "ada@example.com"}, "delay": "1h30m",
-		"priority": "critical", "tenant": "acme", "dedupe_key": "welcome-ada", "max_attempts": 5, "tags": []string{"welcome"},
-	}}
+	s.Examples = []any{json.RawMessage(`{"type":"mail.send","payload":{"to":"ada@example.com"},"delay":"1h30m","priority":"critical","tenant":"acme",` +
+		`"dedupe_key":"welcome-ada","max_attempts":5,"tags":["welcome"]}`)}
 	return s
 }
 
@@ -24,10 +26,8 @@ func (whenDoc) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 
 // TransformSchema shows a job that waits.
 func (jobDoc) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	s.Examples = []any{map[string]any{
-		"id": "17", "type": "mail.send", "payload": map[string]any{"to": "ada@example.com"}, "priority": "critical", "tenant": "acme",
-		"run_at": "2026-03-01T13:30:00.000000Z", "status": "scheduled", "cancel_wanted": false, "attempts": 0, "max_attempts": 5,
-		"errors": []any{}, "dedupe_key": "welcome-ada", "tags": []string{"welcome"}, "created_at": instantExample,
-	}}
+	s.Examples = []any{json.RawMessage(`{"id":"17","type":"mail.send","payload":{"to":"ada@example.com"},"priority":"critical","tenant":"acme",` +
+		`"run_at":"2026-03-01T13:30:00.000000Z","status":"scheduled","cancel_wanted":false,"attempts":0,"max_attempts":5,"errors":[],` +
+		`"dedupe_key":"welcome-ada","tags":["welcome"],"created_at":"` + instantExample + `"}`)}
 	return s
 }

@@ -40,6 +40,7 @@ BEYOND_THE_SCHEMA = [
         r"^holds the control character ",  # noncharacters such as U+FFFE
         r"^holds \\u0000 ",
         r"^holds a lone surrogate",
+        r"^nests arrays and objects ",
         r"^must be a job's id: ",  # beyond 64 bits
         r"^must be the belfry-lease-token of ",
         r"^was used for another request; ",  # an idempotency key
