@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/api"
 )
 
@@ -83,5 +84,10 @@ func TestH08EmptyTokensAreNone(t *testing.T) {
 		if err := api.CheckOpen(t.Context(), c.loopback, c.tokens, c.insecure, newBench(t).store); (err == nil) != c.ok {
 			t.Errorf("%+v: %v", c, err)
 		}
+	}
+	b := newBench(t)
+	b.keep(core.Token{Role: core.RoleRead})
+	if err := api.CheckOpen(t.Context(), false, nil, false, b.store); err != nil {
+		t.Errorf("with a token in the store: %v", err)
 	}
 }
