@@ -180,7 +180,15 @@ func TestDiscardDryRun(t *testing.T) {
 
 // Where few jobs match among many, pages come short, also empty, and together are the list.
 func TestListGoesOnPastShortPages(t *testing.T) {
-	b := newBench(t, func(o *api.Options) { o.Limits.Looks = 1 })
+	for name, limit := range map[string]func(*api.Options){
+		"looks": func(o *api.Options) { o.Limits.Looks = 1 }, "time": func(o *api.Options) { o.Limits.LookTime = 1 },
+	} {
+		t.Run(name, func(t *testing.T) { listPastShortPages(newBench(t, limit)) })
+	}
+}
+
+func listPastShortPages(b *bench) {
+	t := b.t
 	want := []string{}
 	for range 3 {
 		want = append([]string{b.submit(`{"type":"rare","delay":"1h"}`).ID}, want...)
