@@ -164,7 +164,8 @@ func (s *Schedule) settle(now time.Time, o ScheduleOptions) (*SchedulePlan, erro
 	skipping := *s
 	skipping.Rule.Missed = "skip"
 	next := storeTime(rule.NextToAccount(s.State.Accounted))
-	return skipping.account(rule, recurrence.State{Next: next, PausedFrom: s.State.PausedAt, PausedUntil: now}, now, o), nil
+	until := now.Add(time.Microsecond) // the pause goes on
+	return skipping.account(rule, recurrence.State{Next: next, PausedFrom: s.State.PausedAt, PausedUntil: until}, now, o), nil
 }
 
 // step is a step that changes nothing yet.
