@@ -108,7 +108,7 @@ func TestBadTypes(t *testing.T) {
 		{"backoff empty", `{"backoff":[]}`, 422, "backoff"},
 		{"backoff absurd", `{"backoff":["1s","721h"]}`, 422, "backoff[1]"},
 		{"target a string", `{"target":"https://hooks.example.com"}`, 422, "target"},
-		{"target null", `{"target":null}`, 422, "target.url"},
+		{"target null", `{"target":null}`, 422, "target"},
 		{"target empty", `{"target":{}}`, 422, "target.url"},
 		{"target with more", `{"target":{"url":"https://hooks.example.com","method":"GET"}}`, 422, "target"},
 		{"target elsewhere", `{"target":{"url":"http://169.254.169.254/latest/meta-data/"}}`, 422, "target.url"},
