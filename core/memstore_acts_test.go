@@ -1,0 +1,67 @@
+package core
+
+import (
+	"slices"
+)
+
+// reap does what the tick does for leases that have passed.
+func (m *memStore) reap() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	for _, j := range m.jobs {
+		if j.Status == Running && now.After(j.LeaseUntil) {
+			end := DecideLost(j, now, 0.5)
+			m.finish(&end)
+		}
+	}
+}
+
+// cancel asks for a running job's end.
+func (m *memStore) cancel(id int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.jobs[id].CancelWanted = true
+}
+
+func (m *memStore) lock(id int64, locked bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.locked[id] = locked
+}
+
+func (m *memStore) setFaults(before, after func(string) error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.before, m.after = before, after
+}
+
+func (m *memStore) called(method string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.calls[method]
+}
+
+func (m *memStore) get(id int64) Job {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return *m.jobs[id]
+}
+
+// announced are the types that were announced, in order of name.
+func (m *memStore) announced() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(slices.Values(m.told))
+}
+
+// tally counts jobs by status.
+func (m *memStore) tally() map[Status]int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := map[Status]int{}
+	for _, j := range m.jobs {
+		n[j.Status]++
+	}
+	return n
+}
