@@ -104,14 +104,14 @@ func (m *maker) accepts(s *openSchema, text string) bool {
 		n, err := strconv.Atoi(text)
 		return err == nil && float64(n) >= *s.Minimum && float64(n) <= *s.Maximum
 	case "boolean":
-		return text == "true" || text == "false" || text == ""
+		return text == "true" || text == "false"
 	case "array":
 		return m.accepts(s.Items, text)
 	}
 	length := len([]rune(text))
 	switch {
 	case len(s.Enum) > 0:
-		return text == "" || slices.Contains(s.Enum, any(text))
+		return slices.Contains(s.Enum, any(text))
 	case s.Format == "date-time":
 		return false
 	case s.MaxLength != nil && len(text) > *s.MaxLength: // bytes
@@ -132,11 +132,8 @@ func (m *maker) paths() {
 		}
 		for _, text := range m.wrongFor(m.doc.find(p.Schema)) {
 			h := hostile{what: fmt.Sprintf("path %s %.40q", p.Name, text), target: m.target(p.Name, url.PathEscape(text)), body: m.body(), status: []int{422}, field: p.Name}
-			switch {
-			case text == "":
+			if text == "" {
 				continue // another path
-			case strings.Contains(text, "//") || strings.Contains(text, "/."):
-				h.status, h.field = []int{404}, "" // no path at all
 			}
 			m.add(h)
 		}

@@ -62,9 +62,9 @@ func (a *API) list(w http.ResponseWriter, r *http.Request) error {
 		}
 		q.Statuses = append(q.Statuses, status)
 	}
-	if word := p.values.Get("priority"); word != "" {
+	if p.values.Has("priority") {
 		var err error
-		if q.Priority, err = core.ParsePriority(word); err != nil {
+		if q.Priority, err = core.ParsePriority(p.values.Get("priority")); err != nil {
 			p.errs.Add("priority", "must be critical, default or bulk")
 		}
 	}

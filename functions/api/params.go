@@ -121,10 +121,10 @@ func (p *params) duration(name string, limit time.Duration) time.Duration {
 
 // flag reads true or false.
 func (p *params) flag(name string) bool {
-	switch value := p.values.Get(name); value {
-	case "true":
+	switch value := p.values.Get(name); {
+	case value == "true":
 		return true
-	case "false", "":
+	case value == "false", !p.values.Has(name):
 	default:
 		p.errs.Add(name, "must be true or false")
 	}

@@ -27,7 +27,7 @@ var (
 )
 
 // leastPerSecond is far below what a run does; one that does less has not fuzzed anything.
-const leastPerSecond = 5
+const leastPerSecond = 2
 
 const token = "a-token-that-only-this-fuzz-run-knows"
 
