@@ -17,7 +17,7 @@ func (a *API) occurrences(w http.ResponseWriter, r *http.Request) error {
 	p := a.newParams(r, []string{"tenant", "from", "outcome", "limit", "cursor"})
 	filter := p.filter("occurrences " + r.PathValue("name"))
 	q := core.OccurrenceQuery{From: p.instant("from"), Outcome: p.text("outcome", 20)}
-	if !validOutcome(q.Outcome) {
+	if p.values.Has("outcome") && !validOutcome(q.Outcome) {
 		p.errs.Add("outcome", "must be fired, caught_up, covered or skipped")
 	}
 	limit := p.whole("limit", 1, maxPage, defaultPage)
@@ -56,7 +56,7 @@ func (a *API) occurrences(w http.ResponseWriter, r *http.Request) error {
 
 func validOutcome(word string) bool {
 	switch word {
-	case "", core.OccurrenceFired, core.OccurrenceCaughtUp, core.OccurrenceCovered, core.OccurrenceSkipped:
+	case core.OccurrenceFired, core.OccurrenceCaughtUp, core.OccurrenceCovered, core.OccurrenceSkipped:
 		return true
 	}
 	return false
