@@ -32,7 +32,7 @@ func everything(t *testing.T, change ...func(*Options)) *API {
 	reporter := core.NewReporter(store, core.ReporterOptions{ID: "test"})
 	o := Options{
 		Submitter: core.NewSubmitter(store, core.SubmitterOptions{}), Jobs: store, Stats: store, Types: core.NewTypes(store, core.TypesOptions{}), Access: store,
-		Attempts: reporter, Leases: leases,
+		Attempts: reporter, Leases: leases, Ledger: store, Schedules: core.NewScheduleActs(store, core.ScheduleOptions{}, nil),
 	}
 	for _, f := range change {
 		f(&o)
@@ -111,7 +111,7 @@ func TestRoles(t *testing.T) {
 			token := a.tokenOf(t, role, of)
 			for _, op := range operationsOf(t, a) {
 				n := needOf(op)
-				r := httptest.NewRequest(op.Method, strings.NewReplacer("{id}", "7", "{type}", "echo").Replace(op.Path), nil)
+				r := httptest.NewRequest(op.Method, strings.NewReplacer("{id}", "7", "{type}", "echo", "{name}", "nightly").Replace(op.Path), nil)
 				r.Header.Set("Authorization", "Bearer "+token)
 				w := httptest.NewRecorder()
 				a.ServeHTTP(w, r)

@@ -53,6 +53,7 @@ func newBench(t testing.TB, change ...func(*api.Options)) *bench {
 	b.reporter = core.NewReporter(store, core.ReporterOptions{ID: "test"})
 	t.Cleanup(func() { b.reporter.Close(context.Background()) })
 	o.Types, o.Attempts, o.Leases, o.Access = core.NewTypes(store, core.TypesOptions{}), b.reporter, b.leases, store
+	o.Ledger, o.Schedules = store, core.NewScheduleActs(store, core.ScheduleOptions{}, nil)
 	for _, f := range change {
 		f(&o)
 	}

@@ -62,6 +62,7 @@ func (b *bench) plant() (core.Job, string) {
 	}
 	b.do("POST", "/v1/jobs/1/cancel", "").want(b.t, http.StatusOK)
 	b.do("PUT", "/v1/types/invoice.send", `{"max_attempts":3}`).want(b.t, http.StatusCreated)
+	b.do("PUT", "/v1/schedules/nightly", `{"cron":"@daily","type":"echo"}`).want(b.t, http.StatusCreated)
 	return b.start(`{"type":"hook","tenant":"acme"}`)
 }
 

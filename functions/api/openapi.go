@@ -28,7 +28,7 @@ func (a *API) document() huma.Config {
 		OpenAPI:    "3.1.0",
 		Info:       &huma.Info{Title: "Belfry", Version: a.Version, Description: intro, License: &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"}},
 		Servers:    []*huma.Server{{URL: "/"}},
-		Tags:       []*huma.Tag{{Name: "Jobs"}, {Name: "Types"}, {Name: "Dead letters"}, {Name: "Tokens"}, {Name: "Operation"}},
+		Tags:       []*huma.Tag{{Name: "Jobs"}, {Name: "Types"}, {Name: "Schedules"}, {Name: "Dead letters"}, {Name: "Tokens"}, {Name: "Operation"}},
 		Components: components,
 	}}
 }

@@ -26,10 +26,10 @@ func (a *API) router() (http.Handler, error) {
 	doc := humago.New(mux, a.document())
 	var shown []*huma.Operation
 	literal := map[string]bool{}
-	for _, group := range [][]route{a.jobRoutes(doc), a.leaseRoutes(doc), a.typeRoutes(doc), a.deadRoutes(doc), a.tokenRoutes(doc), a.statsRoutes(doc)} {
+	for _, group := range [][]route{a.jobRoutes(doc), a.leaseRoutes(doc), a.typeRoutes(doc), a.scheduleRoutes(doc), a.deadRoutes(doc), a.tokenRoutes(doc), a.statsRoutes(doc)} {
 		for _, route := range group {
 			shown = append(shown, route.op)
-			literal[route.op.Path] = !strings.Contains(route.op.Path, "{")
+			literal[route.op.Path] = !strings.Contains(route.op.Path, "{") && route.op.OperationID != "preview-schedule" // a schedule may have that name
 			a.asks(route.op, doc.OpenAPI().Components.Schemas)
 			complete(route.op, doc.OpenAPI().Components.Schemas)
 			doc.OpenAPI().AddOperation(route.op)
@@ -75,7 +75,7 @@ func (a *API) run(route route) func(huma.Context) {
 // operations alone: GET /v1/jobs/batch asks for no job of that id.
 func notFound(mux *http.ServeMux, literal map[string]bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		clean := !strings.Contains(r.URL.Path, "//") && !strings.Contains(r.URL.Path, "/.")
+		clean := cleanPath(r.URL.EscapedPath())
 		knows := func(r *http.Request) bool {
 			_, pattern := mux.Handler(r)
 			return pattern != "" && clean && (!literal[r.URL.Path] || strings.HasSuffix(pattern, " "+r.URL.Path))
@@ -96,4 +96,15 @@ func notFound(mux *http.ServeMux, literal map[string]bool) http.Handler {
 		}
 		p.write(w)
 	})
+}
+
+// cleanPath reports whether a path, as it was sent, has no empty part and none that is "." or "..". What is encoded
+// belongs to a name: a%2F%2Fb is one.
+func cleanPath(escaped string) bool {
+	for i, part := range strings.Split(escaped, "/") {
+		if part == "." || part == ".." || part == "" && i > 0 {
+			return false
+		}
+	}
+	return true
 }

@@ -40,7 +40,7 @@ func (a *API) putSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err := a.newParams(r, nil).problem(); err != nil {
 		return err
 	}
-	match, err := matchOf(r)
+	match, star, err := preconditions(r.Header)
 	if err != nil {
 		return err
 	}
@@ -77,6 +77,11 @@ func (a *API) putSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err := a.checkTarget(r.Context(), rule.Target); err != nil {
 		return err
 	}
+	if star {
+		if err := a.present(r.Context(), tenant, name, &match); err != nil {
+			return err
+		}
+	}
 	s, made, err := a.Schedules.Put(r.Context(), tenant, name, rule, match)
 	if err != nil {
 		return scheduleFault(err)
@@ -87,28 +92,6 @@ func (a *API) putSchedule(w http.ResponseWriter, r *http.Request) error {
 	}
 	return a.showSchedule(w, status, &s)
 }
-
-// matchOf reads If-Match and If-None-Match.
-func matchOf(r *http.Request) (core.Match, error) {
-	var match core.Match
-	if text := r.Header.Get("If-None-Match"); text == "*" {
-		match.Absent = true
-	} else if text != "" {
-		return match, fieldProblem(http.StatusUnprocessableEntity, "If-None-Match", "must be *, which asks that there is no such schedule yet")
-	}
-	text := strings.TrimSpace(r.Header.Get("If-Match"))
-	if text == "" || text == "*" {
-		return match, nil
-	}
-	version, err := strconv.ParseInt(strings.Trim(text, `"`), 10, 64)
-	if err != nil || version < 1 || text != etag(version) {
-		return match, fieldProblem(http.StatusUnprocessableEntity, "If-Match", `must be the ETag of a schedule, such as "3"`)
-	}
-	match.Version = version
-	return match, nil
-}
-
-func etag(version int64) string { return strconv.Quote(strconv.FormatInt(version, 10)) }
 
 // scheduleField reads one field of a definition. What must not be zero where it stands is held against its rule here.
 func (a *API) scheduleField(d *decoder, s *core.ScheduleRule, name string, value []byte) {
@@ -242,7 +225,7 @@ func (a *API) deleteSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	match, err := matchOf(r)
+	match, _, err := preconditions(r.Header)
 	if err != nil {
 		return err
 	}

@@ -148,12 +148,12 @@ func (a *API) previewSchedule(w http.ResponseWriter, r *http.Request) error {
 func appendPreview(b []byte, rule *recurrence.Rule, from time.Time, count int) []byte {
 	b = appendString(append(b, `{"description":`...), rule.Describe())
 	b = append(b, `,"items":[`...)
-	for i := range count {
-		next, ok := rule.Next(from)
+	for i, at := 0, from; i < count; i++ {
+		next, ok := rule.Next(at)
 		if !ok {
 			break
 		}
-		from = next.At
+		at = next.At
 		layout := time.RFC3339
 		if next.At.Nanosecond() != 0 {
 			layout = "2006-01-02T15:04:05.000000Z07:00"

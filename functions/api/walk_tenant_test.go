@@ -85,7 +85,8 @@ func (b *bench) keepTenant(t *testing.T, name string) *tenant {
 	b.as(o.token, "POST", "/v1/jobs/"+strconv.FormatInt(cancelled, 10)+"/cancel", "").want(t, http.StatusOK)
 	submit(`,"delay":"1h","dedupe_key":"`+name+`-dedupe"`, "Idempotency-Key", name+"-key")
 	o.scheduled = submit(`,"delay":"2h"`)
-	for _, list := range []string{"/v1/jobs?limit=1", "/v1/dead-letters?limit=1"} {
+	b.keepSchedules(t, o, word)
+	for _, list := range []string{"/v1/jobs?limit=1", "/v1/dead-letters?limit=1", "/v1/schedules?limit=1", "/v1/alerts?limit=1", "/v1/schedules/" + name + "-schedule/occurrences?limit=1"} {
 		var page struct {
 			Next string `json:"next_cursor"`
 		}
@@ -95,6 +96,40 @@ func (b *bench) keepTenant(t *testing.T, name string) *tenant {
 		o.cursors = append(o.cursors, page.Next)
 	}
 	return o
+}
+
+// keepSchedules makes schedules of a tenant, with runs, a ledger and alerts.
+func (b *bench) keepSchedules(t *testing.T, o *tenant, word string) {
+	t.Helper()
+	for _, name := range []string{o.name + "-schedule", o.name + "-put"} {
+		b.as(o.token, "PUT", "/v1/schedules/"+name, `{"cron":"@hourly","type":"`+o.name+`.work","payload":{"p":"`+word+`"},"tags":["`+word+`"],"jitter":"1h"}`).want(t, http.StatusCreated)
+	}
+	run := b.as(o.token, "POST", "/v1/schedules/"+o.name+"-schedule/trigger", "").want(t, http.StatusCreated)
+	id, err := strconv.ParseInt(decode[job](t, run).ID, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.all = append(o.all, id)
+	s, err := b.store.GetSchedule(t.Context(), o.name, o.name+"-schedule")
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := core.Advance{ID: s.ID, Version: s.Version, Accounted: s.State.Accounted, State: s.State}
+	step.State.Accounted = step.State.Accounted.Add(time.Second)
+	for i := range 2 {
+		at := s.State.Accounted.Add(time.Duration(i+1) * 100 * time.Millisecond)
+		step.Occurrences = append(step.Occurrences, core.Ledgered{Job: -1, Occurrence: core.Occurrence{From: at, To: at, Count: 1, Outcome: core.OccurrenceSkipped, Reason: core.SkippedPaused}})
+	}
+	if answers, err := b.store.AdvanceSchedules(t.Context(), []core.Advance{step}, nil); err != nil || answers[0].Stale {
+		t.Fatal(answers, err)
+	}
+	alerts := []core.Alert{
+		{Kind: core.AlertScheduleMissed, Tenant: o.name, Subject: o.name + "-schedule", Detail: word},
+		{Kind: core.AlertScheduleMissed, Tenant: o.name, Subject: o.name + "-put", Detail: word},
+	}
+	if err := b.store.RaiseAlerts(t.Context(), alerts); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // claimOf starts the job of a type that is due.
@@ -121,6 +156,10 @@ func (o *tenant) value(t *testing.T, op *openOperation, name string) []string {
 		"expires_at": {"2040-01-01T00:00:00Z"}, "timeout": {"90s"}, "name": {"n"}, "role": {"admin"}, "error": {"e"}, "retry_after": {"1s"},
 		"error_group": {"0123456789abcdef"}, "group": {"0123456789abcdef"}, "schedule": {o.name + "-schedule"}, "every": {"1s"}, "pace": {"1s"}, "spread": {"1m"},
 		"after": {o.ids()[1]}, "from": {"2030-01-01T00:00:00Z"}, "dry_run": {"true", "false"},
+		"to": {"2030-01-02T00:00:00Z"}, "cron": {"0 0 1 1 *"}, "time_zone": {"Europe/Berlin"}, "dst_gap": {"skip"}, "dst_overlap": {"both"}, "starts_at": {"2030-01-01T00:00:00Z"},
+		"ends_at": {"2040-01-01T00:00:00Z"}, "missed": {"all"}, "missed_window": {"1h"}, "missed_grace": {"1m"}, "overlap": {"skip"}, "jitter": {"1s"}, "expect_within": {"1h"},
+		"paused": {"true", "false"}, "open": {"true", "false"}, "kind": {core.AlertScheduleMissed}, "outcome": {"fired", "skipped"}, "count": {"3"},
+		"If-Match": {`"1"`, `"2"`, "*"}, "If-None-Match": {"*"},
 	}
 	known := values[name]
 	if known == nil {
