@@ -215,7 +215,9 @@ func TestNothingIsReceivedAhead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in += len(got)
+		if in += len(got); len(got) > max {
+			t.Errorf("%d came, asked for were %d", len(got), max)
+		}
 		if n := hidden(t, q.places[core.Default]); n != itoa(in) {
 			t.Errorf("after %d were handed out %s are hidden", in, n)
 		}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
 	"cloud.google.com/go/pubsub/v2/pstest"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/belfry-dev/belfry/core"
 )
@@ -58,21 +60,29 @@ func faulty(t *testing.T, method string, code codes.Code) string {
 func TestAFailedAcknowledgementIsToldByTheNextReceive(t *testing.T) {
 	t.Parallel()
 	for code, dies := range map[codes.Code]bool{codes.PermissionDenied: true, codes.InvalidArgument: false} {
-		q := open(t, faulty(t, "Acknowledge", code), QueueOptions{}, false)
+		var calls atomic.Int64
+		address := reacting(t, "Acknowledge", func(any) (bool, any, error) {
+			calls.Add(1)
+			return true, nil, status.Error(code, "injected")
+		})
+		q := open(t, address, QueueOptions{}, false)
 		q.publish(t, core.Default, core.Message{ID: 1, Priority: core.Default}.Encode())
-		sub := subscribe(t, q)
+		sub := subscribe(t, q).(*subscription)
 		if err := receive(t, sub, 1)[0].Ack(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if !dies {
-			if err := sub.Close(t.Context()); err != nil || sub.(*subscription).err != nil {
-				t.Errorf("%s: %v, %v", code, err, sub.(*subscription).err)
+		if dies {
+			eventually(t, func() bool { return sub.failure() != nil })
+			if _, err := sub.Receive(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "acknowledge") {
+				t.Errorf("%s: Receive: %v", code, err)
 			}
 			continue
 		}
-		eventually(t, func() bool { return sub.(*subscription).failure() != nil })
-		if _, err := sub.Receive(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "acknowledge") {
-			t.Errorf("%s: Receive: %v", code, err)
+		eventually(t, func() bool { return calls.Load() == 1 })
+		q.publish(t, core.Default, []byte("{}"))
+		receive(t, sub, 1) // the answer to the acknowledgement is in by then, or comes soon
+		if err := sub.acks.Close(t.Context()); err != nil || sub.failure() != nil {
+			t.Errorf("%s: %v, %v", code, err, sub.failure())
 		}
 	}
 }
@@ -117,12 +127,16 @@ func TestRejectEndsAMessageWhereThereAreNoDeadLetters(t *testing.T) {
 // What is received ahead of who asks for it uses up its deadline and its deliveries.
 func TestNothingIsReceivedAhead(t *testing.T) {
 	t.Parallel()
-	q := open(t, inProcess(t), QueueOptions{}, false)
+	var most atomic.Int64
+	q := open(t, reacting(t, "Pull", func(req any) (bool, any, error) {
+		most.Store(int64(req.(*pubsubpb.PullRequest).GetMaxMessages()))
+		return false, nil, nil
+	}), QueueOptions{}, false)
 	for range 10 {
 		q.publish(t, core.Default, []byte("{}"))
 	}
-	if got := receive(t, subscribe(t, q), 3); len(got) > 3 {
-		t.Errorf("%d came", len(got))
+	if got := receive(t, subscribe(t, q), 3); len(got) > 3 || most.Load() != 3 {
+		t.Errorf("%d came, %d were asked for, want 3", len(got), most.Load())
 	}
 	if got := receive(t, subscribe(t, q), 10); len(got) < 7 {
 		t.Errorf("another one finds %d, want the 7 that nobody asked for", len(got))
@@ -131,14 +145,20 @@ func TestNothingIsReceivedAhead(t *testing.T) {
 
 func TestWhatComesWhenNobodyWaitsIsGivenBackAtOnce(t *testing.T) {
 	t.Parallel()
-	q := open(t, inProcess(t), QueueOptions{}, false)
+	var given atomic.Int64
+	address := reacting(t, "ModifyAckDeadline", func(any) (bool, any, error) {
+		given.Add(1)
+		return false, nil, nil
+	})
+	q := open(t, address, QueueOptions{}, false)
 	sub := subscribe(t, q)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := sub.Receive(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatal(err)
 	}
-	q.publish(t, core.Default, []byte("{}")) // while the call is still on its way
+	q.publish(t, core.Default, []byte("{}")) // while the call is still on its way: the server holds it for half a second
+	eventually(t, func() bool { return given.Load() == 1 })
 	soon, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	if got, err := subscribe(t, q).Receive(soon, 1); err != nil || len(got) != 1 {
@@ -146,27 +166,35 @@ func TestWhatComesWhenNobodyWaitsIsGivenBackAtOnce(t *testing.T) {
 	}
 }
 
+// A host's lease goes before the subscription's own deadline, from before it hands a message out.
+func TestVisibilityOfTheHostGoesBeforeTheSubscriptions(t *testing.T) {
+	t.Parallel()
+	var deadline atomic.Int64
+	q := open(t, reacting(t, "ModifyAckDeadline", func(req any) (bool, any, error) {
+		deadline.Store(int64(req.(*pubsubpb.ModifyAckDeadlineRequest).GetAckDeadlineSeconds()))
+		return false, nil, nil
+	}), QueueOptions{Visibility: 77 * time.Second}, false)
+	q.publish(t, core.Default, []byte("{}"))
+	if receive(t, subscribe(t, q), 1); deadline.Load() != 77 {
+		t.Errorf("the deadline was set to %d s, want 77", deadline.Load())
+	}
+}
+
 // Emulators answer at once when there is nothing. They are not asked again at once.
 func TestEmptyAnswersAreNotHurried(t *testing.T) {
 	t.Parallel()
-	var mu sync.Mutex
-	pulls := 0
-	server := pstest.NewServer(pstest.ServerReactorOption{FuncName: "Pull", Reactor: reactor(func() {
-		mu.Lock()
-		defer mu.Unlock()
-		pulls++
-	})})
-	t.Cleanup(func() { _ = server.Close() })
-	q := open(t, server.Addr, QueueOptions{}, false)
+	var pulls atomic.Int64
+	q := open(t, reacting(t, "Pull", func(any) (bool, any, error) {
+		pulls.Add(1)
+		return true, &pubsubpb.PullResponse{}, nil
+	}), QueueOptions{}, false)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	if _, err := subscribe(t, q).Receive(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatal(err)
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	if pulls < 2 || pulls > 15 {
-		t.Errorf("%d calls in 5 s", pulls)
+	if n := pulls.Load(); n < 2 || n > 15 {
+		t.Errorf("%d calls in 5 s", n)
 	}
 }
 

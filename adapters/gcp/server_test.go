@@ -219,10 +219,15 @@ func (l *line) mend() {
 	l.cut = false
 }
 
-// reactor is called at each call of a method and leaves the answer to the server.
-type reactor func()
+// reactor is called at each call of a method; unless it says that it answered, the server does.
+type reactor func(req any) (answered bool, answer any, err error)
 
-func (r reactor) React(any) (handled bool, ret any, err error) {
-	r()
-	return false, nil, nil
+func (r reactor) React(req any) (bool, any, error) { return r(req) }
+
+// reacting is a server of this test alone with a reactor for a method.
+func reacting(t *testing.T, method string, react reactor) string {
+	t.Helper()
+	server := pstest.NewServer(pstest.ServerReactorOption{FuncName: method, Reactor: react})
+	t.Cleanup(func() { _ = server.Close() })
+	return server.Addr
 }

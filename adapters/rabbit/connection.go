@@ -59,7 +59,7 @@ func connect(ctx context.Context, server string) (*connection, error) {
 	var err error
 	c.Connection, err = amqp.DialConfig(server, amqp.Config{Heartbeat: heartbeat, Dial: dial})
 	if err != nil {
-		return nil, plain(err)
+		return nil, err
 	}
 	return c, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -80,16 +79,7 @@ func newPlace(address string, p core.Priority) (place, error) {
 	u.RawQuery = values.Encode()
 	at.server = u.String()
 	if _, err := amqp.ParseURI(at.server); err != nil {
-		return place{}, plain(err)
+		return place{}, err
 	}
 	return at, nil
-}
-
-// plain is an error without the URL that url.Parse puts into its errors: it may hold a password.
-func plain(err error) error {
-	var fault *url.Error
-	if errors.As(err, &fault) {
-		return errors.New("not a URL of AMQP")
-	}
-	return err
 }

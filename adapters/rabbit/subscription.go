@@ -157,12 +157,7 @@ func (s *subscription) Close(ctx context.Context) error {
 		defer stop()
 		s.turn <- struct{}{}
 		defer func() { <-s.turn }()
-		err := s.releases.Close(ctx)
-		// The server forgets what it has not read yet of a channel whose connection closes: acknowledgements.
-		if e := s.ch.Close(); !errors.Is(e, amqp.ErrClosed) {
-			err = errors.Join(err, e)
-		}
-		if err = errors.Join(err, s.conn.hangUp(ctx)); err != nil {
+		if err := errors.Join(s.releases.Close(ctx), s.conn.hangUp(ctx)); err != nil {
 			s.closed = fmt.Errorf("rabbit: close the subscription: %w", err)
 		}
 	})

@@ -87,8 +87,9 @@ func TestCloseCutsOffWhatHangs(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := g.Close(ctx); !errors.Is(err, context.DeadlineExceeded) || ended != 2 {
-			t.Errorf("Close: %v with %d ended; want the end of its context with 2", err, ended)
+		began := time.Now()
+		if err := g.Close(ctx); !errors.Is(err, context.DeadlineExceeded) || ended != 2 || time.Since(began) != time.Second {
+			t.Errorf("Close: %v with %d ended after %s; want the end of its context with 2", err, ended, time.Since(began))
 		}
 	})
 }
