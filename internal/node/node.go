@@ -14,6 +14,7 @@ import (
 
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/assemble"
 	"github.com/belfry-dev/belfry/functions/boot"
 	"github.com/belfry-dev/belfry/functions/tick"
 	"github.com/belfry-dev/belfry/functions/worker"
@@ -67,15 +68,13 @@ func Run(ctx context.Context, p Parts) error {
 type running struct {
 	Parts
 	name   string
-	api    *api.API
-	submit *core.Submitter
+	api    *assemble.Service
 	server *http.Server
 	tick   *tick.Function
 	worker *worker.Function
 
 	types    *core.Types
 	webhooks *boot.Webhooks
-	reports  *core.Reporter // of targets
 }
 
 func (n *running) build(ctx context.Context) (err error) {
@@ -124,20 +123,15 @@ func (n *running) buildAPI(ctx context.Context) error {
 	if err := api.CheckOpen(ctx, loopback, n.Settings.Tokens, n.Settings.Insecure, n.Store); err != nil {
 		return fmt.Errorf("serve %s: %w", n.Listener.Addr(), err)
 	}
-	o := api.Options{
-		Tokens: n.Settings.Tokens, Access: n.Store, Closed: !loopback && !n.Settings.Insecure, Loopback: loopback && !n.Settings.Insecure,
-		Limits: api.Limits{Rate: n.Settings.APIRate}, KeepKeys: n.Settings.KeepKeys,
-		Jobs: n.Store, Stats: n.Store, Version: n.Version, Logger: n.Log,
+	o := assemble.Parts{
+		Settings: n.Settings, Store: n.Store, Submit: store, Types: n.types, Webhooks: n.webhooks, Name: n.name, Version: n.Version, Log: n.Log,
+		Closed: !loopback && !n.Settings.Insecure, Loopback: loopback && !n.Settings.Insecure,
 	}
-	wake := func() {}
 	if n.worker != nil {
-		wake = n.worker.Wake
+		o.Wake = n.worker.Wake
 		o.Poke = func(id int64) { n.worker.Wake(); n.worker.Poke(id) }
 	}
-	n.webhookAPI(&o)
-	n.submit = core.NewSubmitter(store, core.SubmitterOptions{Wake: wake, Types: n.types})
-	o.Submitter = n.submit
-	if n.api, err = api.New(o); err != nil {
+	if n.api, err = assemble.New(o); err != nil {
 		return err
 	}
 	n.server = &http.Server{Handler: n.api, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(n.Log.Handler(), slog.LevelWarn)}
@@ -164,9 +158,7 @@ func (n *running) serve(ctx context.Context) error {
 	if served := <-failed; !errors.Is(served, http.ErrServerClosed) {
 		err = errors.Join(err, served)
 	}
-	err = errors.Join(err, n.submit.Close(grace))
-	n.reports.Close(grace)
-	return err
+	return errors.Join(err, n.api.Finish(grace))
 }
 
 // instanceName names this process among all: host, process id and start time.

@@ -1,0 +1,69 @@
+// Package assemble puts the API together from settings and a store, in the same way on every host.
+package assemble
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/boot"
+)
+
+// Parts are what a host gives.
+type Parts struct {
+	Settings boot.Settings
+	Store    core.Store
+	Submit   core.SubmitStore // where jobs are written. Nil means Store
+	Types    *core.Types      // kept fresh by the host
+	Webhooks *boot.Webhooks
+	Name     string // of this process among all
+	Version  string
+	Log      *slog.Logger
+	// Closed lets no call go without a token, Loopback says that a loopback address is served; see api.Options.
+	Closed, Loopback bool
+	Limits           api.Limits     // beside the rate, which is a setting
+	Wake             func()         // something may be due. Nil means no worker is here
+	Poke             func(id int64) // job id was accepted, put back or cancelled. Nil means no worker is here
+}
+
+// Service is the API with what it stands on.
+type Service struct {
+	*api.API
+	submit  *core.Submitter
+	reports *core.Reporter // of targets
+}
+
+// New makes the service. It calls nobody.
+func New(p Parts) (*Service, error) {
+	if p.Submit == nil {
+		p.Submit = p.Store
+	}
+	p.Limits.Rate = p.Settings.APIRate
+	s := &Service{
+		submit:  core.NewSubmitter(p.Submit, core.SubmitterOptions{Wake: p.Wake, Types: p.Types}),
+		reports: core.NewReporter(p.Store, core.ReporterOptions{ID: p.Name, Timeout: p.Settings.Timeout}),
+	}
+	o := api.Options{
+		Tokens: p.Settings.Tokens, Access: p.Store, Closed: p.Closed, Loopback: p.Loopback,
+		Limits: p.Limits, KeepKeys: p.Settings.KeepKeys, Poke: p.Poke,
+		Submitter: s.submit, Jobs: p.Store, Stats: p.Store, Version: p.Version, Logger: p.Log,
+		Types: p.Types, Attempts: s.reports, Leases: p.Webhooks.Leases,
+	}
+	if p.Webhooks.Guard != nil {
+		o.Targets = p.Webhooks.Guard
+	}
+	var err error
+	if s.API, err = api.New(o); err != nil {
+		return nil, fmt.Errorf("assemble: %w", err)
+	}
+	return s, nil
+}
+
+// Finish writes what is still in memory: call it after the last request.
+func (s *Service) Finish(ctx context.Context) error {
+	err := s.submit.Close(ctx)
+	s.reports.Close(ctx)
+	return err
+}
