@@ -77,7 +77,7 @@ func stepped(d time.Duration) time.Duration {
 	case d > time.Second:
 		step = time.Second
 	}
-	return (min(d, maxDelay) + step - 1) / step * step
+	return (min(d, maxDelay) + step - 1).Truncate(step)
 }
 
 // released is a delivery that is to come again after a delay.

@@ -73,7 +73,7 @@ func newPlace(address string, p core.Priority) (place, error) {
 		at.queue = values.Get("queue")
 	}
 	if at.queue == "" || len(at.queue) > 200 || strings.HasPrefix(at.queue, "amq.") {
-		return place{}, errors.New("parameter queue: want a name of up to 200 bytes that does not begin with amq.")
+		return place{}, errors.New("parameter queue: want a name of up to 200 bytes that does not begin with \"amq\"")
 	}
 	values.Del("queue")
 	u.RawQuery = values.Encode()

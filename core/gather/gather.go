@@ -50,7 +50,7 @@ func New[T any](do func(ctx context.Context, batch []T), opts Options) *Gatherer
 		opts.Timeout = 30 * time.Second
 	}
 	g := &Gatherer[T]{opts: opts, do: do, calls: make(chan struct{}, opts.Calls)}
-	g.life, g.stop = context.WithCancel(context.Background())
+	g.life, g.stop = context.WithCancel(context.Background()) //nolint:gosec // Close calls it
 	return g
 }
 

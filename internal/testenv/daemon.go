@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"time"
 )
 
@@ -67,7 +66,7 @@ func startDaemon(prepare func(dir string, port, other int) (env []string, comman
 	if err := cmd.Start(); err != nil {
 		return nil, 0, fmt.Errorf("testenv: %w", err)
 	}
-	go cmd.Wait() //nolint:errcheck // it ends by a signal, as it should
+	go cmd.Wait() // it ends by a signal, as it should
 	d := &daemon{alive: alive, dir: dir}
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
@@ -99,14 +98,4 @@ func freePorts(n int) ([]int, error) {
 		ports[i] = l.Addr().(*net.TCPAddr).Port
 	}
 	return ports, nil
-}
-
-// listens is ready once something accepts connections.
-func listens(ctx context.Context, port int) error {
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if err != nil {
-		return err
-	}
-	return conn.Close()
 }
