@@ -42,14 +42,16 @@ func Run(ctx context.Context, p Parts) error {
 		return err
 	}
 	defer n.webhooks.Close()
-	if err := n.build(ctx); err != nil {
+	err := n.build(ctx)
+	defer n.closeAlerts(ctx)
+	if err != nil {
 		return err
 	}
 	if p.Ready != nil {
 		p.Ready()
 	}
 	roles, ctx := errgroup.WithContext(ctx)
-	if n.Roles.API || n.Roles.Worker {
+	if n.Roles.API || n.Roles.Worker || n.Roles.Tick {
 		roles.Go(func() error { n.types.Run(ctx); return nil })
 	}
 	if n.server != nil {
@@ -75,6 +77,7 @@ type running struct {
 
 	types    *core.Types
 	webhooks *boot.Webhooks
+	alerts   *boot.Alerts // nil where nobody is told
 }
 
 func (n *running) build(ctx context.Context) (err error) {
@@ -89,7 +92,13 @@ func (n *running) build(ctx context.Context) (err error) {
 		}
 	}
 	if n.Roles.Tick {
-		o := tick.Options{Store: n.Store, Queue: n.Queue, Settings: n.Settings, Holder: n.name, Log: n.Log}
+		o := tick.Options{Store: n.Store, Queue: n.Queue, Settings: n.Settings, Holder: n.name, Log: n.Log, Types: n.types}
+		if n.alerts, err = boot.OpenAlerts(ctx, n.Settings, n.webhooks.Guard, n.Store); err != nil {
+			return err
+		}
+		if n.alerts != nil {
+			o.Alerts = n.alerts.Publish
+		}
 		if n.worker != nil {
 			o.Wake = func([]core.Lane) { n.worker.Wake() }
 			o.Concurrency = map[core.Priority]int{}

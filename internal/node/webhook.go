@@ -15,3 +15,12 @@ func (n *running) openWebhooks(ctx context.Context) (err error) {
 	n.webhooks, err = boot.OpenWebhooks(ctx, n.Settings, n.Store, o)
 	return err
 }
+
+// closeAlerts lets go of the topic that alerts were sent to.
+func (n *running) closeAlerts(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.Settings.StopGrace)
+	defer cancel()
+	if err := n.alerts.Close(ctx); err != nil {
+		n.Log.Warn("alerts not closed", "error", err)
+	}
+}

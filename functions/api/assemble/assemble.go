@@ -49,6 +49,7 @@ func New(p Parts) (*Service, error) {
 		Tokens: p.Settings.Tokens, Access: p.Store, Closed: p.Closed, Loopback: p.Loopback,
 		Limits: p.Limits, KeepKeys: p.Settings.KeepKeys, Poke: p.Poke,
 		Submitter: s.submit, Jobs: p.Store, Stats: p.Store, Version: p.Version, Logger: p.Log,
+		Schedules: core.NewScheduleActs(p.Store, scheduleOptions(p), p.Wake), Ledger: p.Store,
 		Types: p.Types, Attempts: s.reports, Leases: p.Webhooks.Leases,
 	}
 	if p.Webhooks.Guard != nil {
@@ -66,4 +67,9 @@ func (s *Service) Finish(ctx context.Context) error {
 	err := s.submit.Close(ctx)
 	s.reports.Close(ctx)
 	return err
+}
+
+// scheduleOptions are those of the tick: what counts as missed is the same for both.
+func scheduleOptions(p Parts) core.ScheduleOptions {
+	return core.ScheduleOptions{Types: p.Types, TickPeriod: p.Settings.Tick, Takeover: p.Settings.BucketLease + p.Settings.Tick}
 }

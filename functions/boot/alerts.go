@@ -1,0 +1,166 @@
+package boot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"gocloud.dev/pubsub"
+
+	"github.com/belfry-dev/belfry/adapters/webhook"
+	"github.com/belfry-dev/belfry/core"
+)
+
+// AlertType is the type of the jobs that deliver alerts to a webhook.
+const AlertType = "belfry.alert"
+
+// Events of an alert.
+const (
+	AlertRaised  = "raised"
+	AlertCleared = "cleared"
+)
+
+// AlertEvent is what is told of an alert, to the webhook as a job's payload and to the topic as a message's body. An
+// alert that was raised and over at once comes as one event, raised, with cleared_at; one that was over before it
+// could be told comes as cleared alone.
+type AlertEvent struct {
+	Event     string    `json:"event"` // raised or cleared
+	ID        string    `json:"id"`    // with Event: the same whenever this is told again
+	Kind      string    `json:"kind"`
+	Subject   string    `json:"subject"`
+	Tenant    string    `json:"tenant,omitempty"`
+	Detail    string    `json:"detail"`
+	RaisedAt  time.Time `json:"raised_at"`
+	ClearedAt time.Time `json:"cleared_at,omitzero"`
+}
+
+// AlertEventOf is what there is to tell of an alert as it stands.
+func AlertEventOf(a *core.Alert) AlertEvent {
+	e := AlertEvent{
+		Event: AlertRaised, ID: strconv.FormatInt(a.ID, 10), Kind: a.Kind, Subject: a.Subject, Tenant: a.Tenant, Detail: a.Detail,
+		RaisedAt: a.RaisedAt.UTC(), ClearedAt: a.ClearedAt.UTC(),
+	}
+	switch {
+	case a.ClearedAt.IsZero():
+		e.ClearedAt = time.Time{}
+	case a.ClearedAt.After(a.RaisedAt):
+		e.Event = AlertCleared
+	}
+	return e
+}
+
+// AlertStore is what Alerts asks of a store.
+type AlertStore interface {
+	Submit(ctx context.Context, jobs []core.NewJob) ([]core.Submitted, error)
+	MarkDelivered(ctx context.Context, names []string) error
+}
+
+// Alerts tells of alerts where the settings say: by signed jobs to a webhook, by messages on a topic.
+type Alerts struct {
+	store  AlertStore
+	target json.RawMessage // nil means no webhook
+	topic  *pubsub.Topic   // nil means no topic
+}
+
+// OpenAlerts judges the webhook, by the rules of all targets, and opens the topic. Nil, without an error, means that the
+// settings name neither. Which schemes of topics there are is the program's matter.
+func OpenAlerts(ctx context.Context, s Settings, guard *webhook.Guard, store AlertStore) (*Alerts, error) {
+	if s.AlertURL == "" && s.AlertTopicURL == "" {
+		return nil, nil
+	}
+	a := &Alerts{store: store}
+	if s.AlertURL != "" {
+		target, err := json.Marshal(map[string]string{"url": s.AlertURL})
+		if err != nil {
+			return nil, fmt.Errorf("BELFRY_ALERT_URL: %w", err)
+		}
+		if guard == nil {
+			return nil, errors.New(alertNeedsSecrets)
+		}
+		if err := guard.CheckTargets(ctx, []json.RawMessage{target})[0]; err != nil {
+			return nil, fmt.Errorf("BELFRY_ALERT_URL: %w", err)
+		}
+		a.target = target
+	}
+	if s.AlertTopicURL != "" {
+		topic, err := pubsub.OpenTopic(ctx, s.AlertTopicURL)
+		if err != nil {
+			return nil, fmt.Errorf("BELFRY_ALERT_TOPIC_URL: %w", withoutURL(err, s.AlertTopicURL))
+		}
+		a.topic = topic
+	}
+	return a, nil
+}
+
+const alertNeedsSecrets = "BELFRY_ALERT_URL: nothing is delivered without BELFRY_WEBHOOK_SECRETS"
+
+// withoutURL keeps what a library says of a URL, not the URL: it may hold a password.
+func withoutURL(err error, text string) error {
+	if u, parsed := url.Parse(text); parsed == nil && u.Scheme != "" {
+		return fmt.Errorf("no topic could be opened for the scheme %q; is it one this program links?", u.Scheme)
+	}
+	return errors.New("want a gocloud URL such as mem://alerts")
+}
+
+// Publish tells of the alerts, as they stand. After an error all are to be told again: receivers tell repeated ones by id
+// and event.
+func (a *Alerts) Publish(ctx context.Context, alerts []core.Alert) error {
+	var jobs []core.NewJob
+	for i := range alerts {
+		e := AlertEventOf(&alerts[i])
+		body, err := json.Marshal(e)
+		if err != nil {
+			return fmt.Errorf("alert %s: %w", e.ID, err)
+		}
+		if a.topic != nil {
+			m := &pubsub.Message{Body: body, Metadata: map[string]string{"event": e.Event, "kind": e.Kind, "id": e.ID}}
+			if err := a.topic.Send(ctx, m); err != nil {
+				return fmt.Errorf("alert %s: send to the topic: %w", e.ID, err)
+			}
+		}
+		jobs = append(jobs, core.NewJob{
+			Type: AlertType, Payload: body, Priority: core.Critical, Target: a.target, DedupeKey: "belfry alert " + e.ID + " " + e.Event, Tags: []string{"alert"},
+		})
+	}
+	if a.target == nil || len(jobs) == 0 {
+		return nil
+	}
+	if err := a.store.MarkDelivered(ctx, []string{AlertType}); err != nil {
+		return fmt.Errorf("alerts: %w", err)
+	}
+	if _, err := a.store.Submit(ctx, jobs); err != nil {
+		return fmt.Errorf("alerts: %w", err)
+	}
+	return nil
+}
+
+// Close closes the topic.
+func (a *Alerts) Close(ctx context.Context) error {
+	if a == nil || a.topic == nil {
+		return nil
+	}
+	return a.topic.Shutdown(ctx)
+}
+
+// checkAlerts holds the settings of alerts against their rules.
+func (s Settings) checkAlerts(bad tellFault) {
+	if s.AlertURL != "" && len(s.WebhookSecrets) == 0 {
+		bad("BELFRY_ALERT_URL", "nothing is delivered without BELFRY_WEBHOOK_SECRETS")
+	} else if s.AlertURL != "" {
+		if guard, err := webhook.NewGuard(webhook.GuardOptions{Allow: s.WebhookAllow, Ports: s.WebhookPorts}); err == nil {
+			if err := guard.CheckURL(s.AlertURL); err != nil {
+				bad("BELFRY_ALERT_URL", "%s", err)
+			}
+		}
+	}
+	if s.AlertTopicURL != "" {
+		if u, err := url.Parse(s.AlertTopicURL); err != nil || u.Scheme == "" {
+			bad("BELFRY_ALERT_TOPIC_URL", "want a gocloud URL such as mem://alerts (the value is not shown: it may hold a password)")
+		}
+	}
+	bad.within("BELFRY_LEDGER_RETENTION", s.LedgerRetention, 0, 100*365*24*time.Hour)
+}
