@@ -11,6 +11,8 @@ const (
 	tickRetryMin = 100 * time.Millisecond // first wait after a failed pass
 	tickRetryMax = 4 * time.Second        // longest wait after failed passes: an outage's end is noticed this soon
 	eventEvery   = 30 * time.Second       // repeated failures are told this often
+	passFor      = 5 * time.Second        // most that a Pass takes on; what is left is the next one's
+	passGap      = 20 * time.Millisecond  // between the passes of a Pass
 	standbyShare = 0.75                   // of a period: a standby's takeover then ends within lease + one period
 )
 
@@ -40,6 +42,34 @@ func (t *Ticker) Run(ctx context.Context) error {
 	}
 	stop()
 	return t.leave(ctx)
+}
+
+// Pass does what there is to do now and leaves as Run does: for hosts that tick rarely, each time perhaps by another
+// process. It makes passes until one finds nothing, at least two because the first learns what waits, for at most
+// passFor or until a margin before ctx's deadline. A Ticker makes one Run or Pass.
+func (t *Ticker) Pass(ctx context.Context) error {
+	loop, stop := t.beforeDeadline(ctx)
+	defer stop()
+	loop, end := context.WithTimeout(loop, passFor)
+	defer end()
+	var err error
+	for n := 0; err == nil && loop.Err() == nil; n++ {
+		var report TickReport
+		if report, err = t.pass(loop); report.idle() && n > 0 {
+			break
+		}
+		sleep(loop, min(report.NextIn, passGap))
+	}
+	if loop.Err() != nil {
+		err = nil // cut off by the stop, not a failure
+	}
+	end()
+	return errors.Join(err, t.leave(ctx))
+}
+
+// idle reports whether a pass found nothing to do.
+func (r *TickReport) idle() bool {
+	return !r.More && r.Lost+r.Expired+r.Schedules+r.Dispatched == 0
 }
 
 // beforeDeadline is ctx, ending a margin before its deadline if it has one.

@@ -16,6 +16,8 @@ type Settings struct {
 	DatabaseURL  string `env:"BELFRY_DATABASE_URL" doc:"PostgreSQL URL (postgres://…). Unset: cmd/local keeps its jobs in a SQLite file."`
 	DatabasePool int    `env:"BELFRY_DATABASE_POOL" envDefault:"12" doc:"Connections of one process to PostgreSQL, 1 to 500."`
 
+	RDSIAM bool `env:"BELFRY_RDS_IAM" envDefault:"false" doc:"true signs a token with the function's AWS role for each connection to Amazon RDS, in place of the password; functions on AWS only."`
+
 	QueueCriticalURL string `env:"BELFRY_QUEUE_CRITICAL_URL" doc:"gocloud URL of the critical queue; all three or none. None: workers claim straight from the table (direct)."`
 	QueueDefaultURL  string `env:"BELFRY_QUEUE_DEFAULT_URL" doc:"gocloud URL of the default queue."`
 	QueueBulkURL     string `env:"BELFRY_QUEUE_BULK_URL" doc:"gocloud URL of the bulk queue."`
@@ -25,6 +27,8 @@ type Settings struct {
 	Tokens   []string `env:"BELFRY_TOKENS" doc:"Bearer tokens, with commas, that may do everything; at least 20 characters each. Beyond a loopback address these or tokens of belfry tokens create are required."`
 	Insecure bool     `env:"BELFRY_INSECURE" envDefault:"false" doc:"true serves any address while there are no tokens."`
 	APIRate  int      `env:"BELFRY_API_RATE" envDefault:"2000" doc:"Requests a second that one process answers one token, or one address without one, 1 to 1000000; 0 sets no bound."`
+
+	Stream bool `env:"BELFRY_STREAM" envDefault:"false" doc:"true where the Function URL of the API's Lambda function has the invoke mode RESPONSE_STREAM."`
 
 	KeepKeys time.Duration `env:"BELFRY_IDEMPOTENCY_RETENTION" envDefault:"24h" doc:"How long the answer to a submit with an Idempotency-Key is kept, 1m to 720h."`
 
@@ -38,12 +42,9 @@ type Settings struct {
 	Tick             time.Duration `env:"BELFRY_TICK" envDefault:"1s" doc:"Period of the tick, 100ms to 1m."`
 	BucketLease      time.Duration `env:"BELFRY_BUCKET_LEASE" envDefault:"4s" doc:"A scheduler's lease on its buckets; a stand-by takes over this long after it died, plus one tick."`
 	Window           int           `env:"BELFRY_WINDOW" envDefault:"10000" doc:"Most jobs of one priority that are in its queue at once, 100 to 1000000."`
+	Economy          bool          `env:"BELFRY_ECONOMY" envDefault:"false" doc:"true for functions: a tick makes one pass and ends, and the API itself publishes jobs that are due at once. For hosts that invoke the tick once a minute."`
 	HistoryRetention time.Duration `env:"BELFRY_HISTORY_RETENTION" envDefault:"168h" doc:"How long done and cancelled jobs are kept; 0 keeps them for ever."`
 	DeadRetention    time.Duration `env:"BELFRY_DEAD_LETTER_RETENTION" envDefault:"720h" doc:"How long dead letters are kept; 0 keeps them for ever."`
-	LedgerRetention  time.Duration `env:"BELFRY_LEDGER_RETENTION" envDefault:"2160h" doc:"How long the ledger of schedules is kept; 0 keeps it for ever."`
-
-	AlertURL      string `env:"BELFRY_ALERT_URL" doc:"Where alerts are delivered, as signed webhooks; needs BELFRY_WEBHOOK_SECRETS, and is judged like any target."`
-	AlertTopicURL string `env:"BELFRY_ALERT_TOPIC_URL" doc:"gocloud URL of a topic that alerts are sent to. Which schemes there are depends on the program."`
 
 	WebhookSecrets        []string      `env:"BELFRY_WEBHOOK_SECRETS" doc:"Signing secrets of webhooks, with commas, the newest first; whsec_ and base64 of 24 to 64 bytes each, at most 10. Unset: nothing is delivered and jobs with a target are refused."`
 	WebhookAllow          []string      `env:"BELFRY_WEBHOOK_ALLOW" doc:"What webhooks may reach beyond public addresses, with commas: networks (10.1.0.0/16), addresses, host names, *.names."`
@@ -137,7 +138,6 @@ func (s Settings) Check() error {
 	}
 	s.checkURLs(bad)
 	s.checkWebhooks(bad)
-	s.checkAlerts(bad)
 	return errors.Join(errs...)
 }
 
