@@ -3,7 +3,6 @@ package belfrytest_test
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/belfry-dev/belfry/belfrytest"
@@ -125,30 +124,4 @@ func ExampleEngine_RequireNotSubmitted() {
 	e.RequireNotSubmitted("email.send", belfrytest.Tenant("acme"))
 	fmt.Println("neither ended the test")
 	// Output: neither ended the test
-}
-
-// Each match says what it looks for.
-func Example_match() {
-	t := &exampleT{}
-	defer t.finish()
-
-	e := belfrytest.New(t, nil)
-	e.SubmitJob(core.NewJob{
-		Type: "email.send", Payload: e.JSON(Email{To: "ada@example.com"}), Tenant: "acme", Priority: core.Bulk,
-		Tags: []string{"welcome"}, DedupeKey: "welcome-ada", Delay: time.Hour,
-	})
-	e.RequireSubmitted("email.send",
-		belfrytest.Payload(Email{To: "ada@example.com"}),
-		belfrytest.PayloadWhere("to example.com", func(m Email) bool { return strings.HasSuffix(m.To, "@example.com") }),
-		belfrytest.Tenant("acme"),
-		belfrytest.Priority(core.Bulk),
-		belfrytest.Tag("welcome"),
-		belfrytest.DedupeKey("welcome-ada"),
-		belfrytest.DueIn(time.Hour),
-		belfrytest.DueAt(e.Now().Add(time.Hour)),
-		belfrytest.Status(core.Scheduled),
-		belfrytest.Where("no expiry", func(job core.Job) bool { return job.ExpiresAt.IsZero() }),
-	)
-	fmt.Println("all hold")
-	// Output: all hold
 }

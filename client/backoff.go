@@ -30,7 +30,7 @@ type verdict struct {
 func (r *Retry) judge(err error, repeatable bool) verdict {
 	var p *Problem
 	if !errors.As(err, &p) {
-		return verdict{again: repeatable || neverSent(err)}
+		return verdict{again: (repeatable || neverSent(err)) && !errors.Is(err, ErrForeign)}
 	}
 	v := verdict{wait: p.RetryAfter}
 	switch p.Status {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -25,7 +24,7 @@ type Item struct {
 // SubmitBatch submits any number of jobs; item i is for job i. They go in parts of up to 10,000 jobs or 16 MiB, each
 // one transaction: of a part those jobs that are right are written, or none when the error is about the part. On an
 // error the items of the parts before it are returned with it, and jobs from len(items) on were not sent, but for
-// the part that failed: see ErrUnknown.
+// the part that failed: see ErrUnknown. Parts are tried again as Submit is.
 func (c *Client) SubmitBatch(ctx context.Context, jobs []NewJob) ([]Item, error) {
 	documents := make([]json.RawMessage, len(jobs))
 	for i := range jobs {
@@ -46,11 +45,11 @@ func (c *Client) SubmitDocuments(ctx context.Context, documents []json.RawMessag
 	}
 	items := make([]Item, 0, len(documents))
 	for part := 1; len(documents) > 0; part++ {
-		n, keyed := partOf(documents)
+		n := partOf(documents)
 		if n == 0 {
 			return items, FieldErrors{{Field: fmt.Sprintf("jobs[%d]", len(items)), Rule: "must be JSON"}}
 		}
-		answers, err := c.submitPart(ctx, documents[:n], key+"-"+strconv.Itoa(part), keyed)
+		answers, err := c.submitPart(ctx, documents[:n], key+"-"+strconv.Itoa(part))
 		if err != nil {
 			return items, err
 		}
@@ -60,30 +59,19 @@ func (c *Client) SubmitDocuments(ctx context.Context, documents []json.RawMessag
 	return items, nil
 }
 
-// partOf is how many documents the next request takes, at least one, and whether all of them have a dedupe key. Zero
-// means that the first is not JSON.
-func partOf(documents []json.RawMessage) (n int, keyed bool) {
+// partOf is how many documents the next request takes, at least one. Zero means that the first is not JSON.
+func partOf(documents []json.RawMessage) int {
 	size := 0
-	keyed = true
-	for n < len(documents) && n < maxBatch {
-		d := documents[n]
-		if size += len(d) + 1; n > 0 && size > maxBatchBytes {
-			break
+	for n, d := range documents[:min(len(documents), maxBatch)] {
+		size += len(d) + 1
+		if n > 0 && size > maxBatchBytes || !json.Valid(d) { // inside a document it could say anything
+			return n
 		}
-		var has struct {
-			Key string `json:"dedupe_key"`
-		}
-		err := json.Unmarshal(d, &has)
-		if errors.As(err, new(*json.SyntaxError)) { // inside a document it could say anything
-			break
-		}
-		keyed = err == nil && has.Key != "" && keyed
-		n++
 	}
-	return n, keyed
+	return min(len(documents), maxBatch)
 }
 
-func (c *Client) submitPart(ctx context.Context, documents []json.RawMessage, key string, keyed bool) ([]Item, error) {
+func (c *Client) submitPart(ctx context.Context, documents []json.RawMessage, key string) ([]Item, error) {
 	body := []byte(`{"jobs":[`)
 	for i, d := range documents {
 		if i > 0 {
@@ -91,7 +79,7 @@ func (c *Client) submitPart(ctx context.Context, documents []json.RawMessage, ke
 		}
 		body = append(body, d...)
 	}
-	call := call{method: http.MethodPost, path: "/v1/jobs/batch", body: append(body, "]}"...), key: key, repeatable: keyed}
+	call := call{method: http.MethodPost, path: "/v1/jobs/batch", body: append(body, "]}"...), key: key}
 	_, answer, err := c.do(ctx, call)
 	if err != nil {
 		return nil, err

@@ -18,9 +18,6 @@ const maxAnswer = 128 << 20
 // keyHeader makes a repeated submit get the first one's answer.
 const keyHeader = "Idempotency-Key"
 
-// keyMemory is how long a server that refused Idempotency-Key is not asked again.
-const keyMemory = time.Minute
-
 // call is one operation, however many tries it takes.
 type call struct {
 	method, path string
@@ -36,40 +33,44 @@ func (c *call) name() string { return c.method + " " + c.path }
 // do makes tries until one succeeds, one fails for good, or they are used up; the last error counts. It returns
 // the status and the body of an answer from 200 to 299.
 //
-// A call with an Idempotency-Key is repeatable: a server either keeps the key's promise or refuses the header by
-// name, and then nothing was done. Refused, the call is sent without it, and is as repeatable as it is by itself.
+// A call with an Idempotency-Key is repeatable. While an earlier try with the key is still at work the call waits,
+// for as long as one try may take: that is no try of its own.
 func (c *Client) do(ctx context.Context, call call) (int, []byte, error) {
-	unknown := false
+	unknown, repeatable := false, call.repeatable || call.key != ""
+	var waited time.Duration
 	for try := 1; ; try++ {
-		if call.key != "" && time.Now().UnixNano() < c.noKey.Load() {
-			call.key = ""
-		}
 		status, body, err := c.try(ctx, &call)
 		if err == nil {
 			return status, body, nil
 		}
-		if call.key != "" && refusesKey(err) {
-			c.noKey.Store(time.Now().Add(keyMemory).UnixNano())
-			call.key, unknown = "", false
-			try--
-			continue
-		}
-		repeatable := call.repeatable || call.key != ""
-		unknown = unknown || call.method != http.MethodGet && leavesUnknown(err)
+		inFlight := call.key != "" && isInFlight(err)
+		unknown = unknown || call.method != http.MethodGet && (inFlight || leavesUnknown(err))
 		v := c.opts.Retry.judge(err, repeatable)
+		wait := max(v.wait, c.opts.Retry.pause(try))
+		if inFlight && waited < c.opts.Retry.Timeout {
+			try--
+			wait = v.wait
+			waited += wait
+		}
 		if !v.again || try == c.opts.Retry.Tries || ctx.Err() != nil {
 			return status, nil, finally(err, unknown)
 		}
-		if ended := sleep(ctx, max(v.wait, c.opts.Retry.pause(try))); ended != nil {
+		if ended := sleep(ctx, wait); ended != nil {
 			return status, nil, finally(fmt.Errorf("%w (after %w)", ended, err), unknown)
 		}
 	}
 }
 
+// isInFlight reports whether an earlier try with the same Idempotency-Key is still at work.
+func isInFlight(err error) bool {
+	var p *Problem
+	return errors.As(err, &p) && p.Status == http.StatusConflict && p.RetryAfter > 0
+}
+
 // finally marks an error of a write that may have been done.
 func finally(err error, unknown bool) error {
 	var p *Problem
-	answered := errors.As(err, &p) && p.Status < 500 && p.Status != http.StatusTooManyRequests
+	answered := errors.As(err, &p) && p.Status < 500 && p.Status != http.StatusTooManyRequests && !isInFlight(err)
 	if !unknown || answered || errors.Is(err, ErrUnknown) {
 		return err
 	}
@@ -85,13 +86,6 @@ func leavesUnknown(err error) bool {
 	return !neverSent(err)
 }
 
-// refusesKey reports whether the server knows no Idempotency-Key: it names the header, and has done nothing.
-func refusesKey(err error) bool {
-	var p *Problem
-	return errors.As(err, &p) && p.Status == http.StatusUnprocessableEntity && len(p.Fields) == 1 &&
-		p.Fields[0].Field == keyHeader && bytes.Contains([]byte(p.Fields[0].Rule), []byte("not supported"))
-}
-
 // try sends one request and reads its answer whole.
 func (c *Client) try(ctx context.Context, call *call) (int, []byte, error) {
 	limited, cancel := context.WithTimeout(ctx, c.opts.Retry.Timeout+call.wait)
@@ -105,18 +99,31 @@ func (c *Client) try(ctx context.Context, call *call) (int, []byte, error) {
 		return 0, nil, lost(ctx, call, err)
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	body, err := readAnswer(resp)
 	switch {
+	case errors.Is(err, ErrForeign):
+		return 0, nil, fmt.Errorf("%s: %w", call.name(), err)
 	case err != nil:
 		return 0, nil, lost(ctx, call, err)
-	case len(body) > maxAnswer:
-		return 0, nil, fmt.Errorf("%s: the answer is longer than %d bytes", call.name(), maxAnswer)
 	case resp.StatusCode >= 300:
 		p := problemOf(call.name(), resp.StatusCode, body)
 		p.RetryAfter = retryAfter(resp.Header, time.Now())
 		return resp.StatusCode, nil, p
 	}
 	return resp.StatusCode, body, nil
+}
+
+// readAnswer reads a body as far as an answer of this API may go.
+func readAnswer(resp *http.Response) ([]byte, error) {
+	tooLong := fmt.Errorf("%w: it is longer than %d bytes", ErrForeign, maxAnswer)
+	if resp.ContentLength > maxAnswer {
+		return nil, tooLong
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err == nil && len(body) > maxAnswer {
+		err = tooLong
+	}
+	return body, err
 }
 
 func (c *Client) request(ctx context.Context, call *call) (*http.Request, error) {

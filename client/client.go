@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 )
 
@@ -31,10 +30,9 @@ type Retry struct {
 
 // Client calls one server. It is safe for concurrent use.
 type Client struct {
-	base  string // without a slash at its end
-	opts  Options
-	http  *http.Client
-	noKey atomic.Int64 // until then (Unix nanoseconds) the server is known to refuse Idempotency-Key
+	base string // without a slash at its end
+	opts Options
+	http *http.Client
 }
 
 // New returns a client of the API at an address such as "https://belfry.example" or "http://127.0.0.1:8080".

@@ -102,19 +102,16 @@ func (j *Job) UnmarshalJSON(document []byte) error {
 	if err != nil {
 		return err
 	}
+	backoff, err := readDurations(d.Backoff)
+	if err != nil {
+		return err
+	}
 	*j = Job{
 		ID: d.ID, Type: d.Type, Payload: d.Payload, Priority: d.Priority, Tenant: d.Tenant, RunAt: d.RunAt, Status: d.Status,
 		CancelWanted: d.CancelWanted, Attempts: d.Attempts, MaxAttempts: d.MaxAttempts, Errors: d.Errors, Result: d.Result,
-		DedupeKey: d.DedupeKey, Timeout: timeout, ExpiresAt: d.ExpiresAt, Target: d.Target, Tags: d.Tags, WorkerID: d.WorkerID,
+		DedupeKey: d.DedupeKey, Timeout: timeout, Backoff: backoff, ExpiresAt: d.ExpiresAt, Target: d.Target, Tags: d.Tags, WorkerID: d.WorkerID,
 		LeaseUntil: d.LeaseUntil, CreatedAt: d.CreatedAt, StartedAt: d.StartedAt, FinishedAt: d.FinishedAt, Duplicate: d.Duplicate,
 		document: bytes.Clone(document),
-	}
-	for _, text := range d.Backoff {
-		wait, err := readDuration(text)
-		if err != nil {
-			return err
-		}
-		j.Backoff = append(j.Backoff, wait)
 	}
 	return nil
 }
@@ -138,6 +135,18 @@ func readDuration(text string) (time.Duration, error) {
 	return d, nil
 }
 
+func readDurations(texts []string) ([]time.Duration, error) {
+	var waits []time.Duration
+	for _, text := range texts {
+		wait, err := readDuration(text)
+		if err != nil {
+			return nil, err
+		}
+		waits = append(waits, wait)
+	}
+	return waits, nil
+}
+
 // readJob reads the answer of a call that answers with a job.
 func readJob(call string, body []byte) (*Job, error) {
 	var j Job
@@ -149,5 +158,5 @@ func readJob(call string, body []byte) (*Job, error) {
 
 // foreign is the error of an answer that is not this API's: the address leads somewhere else.
 func foreign(call string) error {
-	return fmt.Errorf("%s: the answer is not one of this API: is the address right?", call)
+	return fmt.Errorf("%s: %w: is the address right?", call, ErrForeign)
 }

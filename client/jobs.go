@@ -80,9 +80,12 @@ func (c *Client) change(ctx context.Context, id, act string, fields map[string]s
 }
 
 // jobPath is a job's path. An id that is none is refused by the server.
-func jobPath(id string) string {
-	if id == "" || id == "." || id == ".." {
-		id = "-" + id // would lead to another path
+func jobPath(id string) string { return "/v1/jobs/" + segment(id) }
+
+// segment is a name as one part of a path. What would lead to another path becomes a name that nothing has.
+func segment(name string) string {
+	if name == "" || name == "." || name == ".." {
+		name = "-" + name
 	}
-	return "/v1/jobs/" + url.PathEscape(id)
+	return url.PathEscape(name)
 }

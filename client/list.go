@@ -3,9 +3,12 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -43,19 +46,20 @@ func (c *Client) List(ctx context.Context, f Filter) iter.Seq2[*Job, error] {
 
 // pages goes through a list of jobs.
 func (c *Client) pages(ctx context.Context, path string, q url.Values) iter.Seq2[*Job, error] {
-	return func(yield func(*Job, error) bool) {
-		query := url.Values{}
-		for name, values := range q {
-			query[name] = values
-		}
-		for {
-			page, next, err := c.page(ctx, path, query)
+	return listed[Job](ctx, c, path, q)
+}
+
+// listed goes through a list, page by page. A page may be short, or empty, before the last one.
+func listed[T any](ctx context.Context, c *Client, path string, q url.Values) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		for query := maps.Clone(q); ; {
+			page, next, err := pageOf[T](ctx, c, path, query)
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			for _, job := range page {
-				if !yield(job, nil) {
+			for _, item := range page {
+				if !yield(item, nil) {
 					return
 				}
 			}
@@ -67,18 +71,21 @@ func (c *Client) pages(ctx context.Context, path string, q url.Values) iter.Seq2
 	}
 }
 
-func (c *Client) page(ctx context.Context, path string, query url.Values) ([]*Job, string, error) {
+func pageOf[T any](ctx context.Context, c *Client, path string, query url.Values) ([]*T, string, error) {
 	call := call{method: http.MethodGet, path: path, query: query, repeatable: true}
 	_, body, err := c.do(ctx, call)
 	if err != nil {
 		return nil, "", err
 	}
 	var page struct {
-		Items      []*Job `json:"items"`
+		Items      []*T   `json:"items"`
 		NextCursor string `json:"next_cursor"`
 	}
-	if json.Unmarshal(body, &page) != nil || page.Items == nil {
+	if json.Unmarshal(body, &page) != nil || page.Items == nil || slices.Contains(page.Items, nil) {
 		return nil, "", foreign(call.name())
+	}
+	if page.NextCursor != "" && page.NextCursor == query.Get("cursor") {
+		return nil, "", fmt.Errorf("%s: %w: a page leads to itself", call.name(), ErrForeign)
 	}
 	return page.Items, page.NextCursor, nil
 }

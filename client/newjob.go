@@ -67,16 +67,13 @@ type newJobDoc struct {
 func (j *NewJob) Document() ([]byte, error) {
 	doc := newJobDoc{
 		Type: j.Type, Priority: j.Priority, Tenant: j.Tenant, RunAt: instant(j.RunAt), Delay: duration(j.Delay), DedupeKey: j.DedupeKey,
-		MaxAttempts: j.MaxAttempts, Timeout: duration(j.Timeout), ExpiresAt: instant(j.ExpiresAt), Target: j.Target, Tags: j.Tags,
-	}
-	for _, wait := range j.Backoff {
-		doc.Backoff = append(doc.Backoff, wait.String())
+		MaxAttempts: j.MaxAttempts, Timeout: duration(j.Timeout), ExpiresAt: instant(j.ExpiresAt), Target: j.Target, Tags: j.Tags, Backoff: durations(j.Backoff),
 	}
 	b, err := json.Marshal(doc)
 	if err != nil || j.Payload == nil {
 		return b, err
 	}
-	payload, err := j.payload()
+	payload, err := jsonOf("payload", j.Payload)
 	if err != nil {
 		return nil, err
 	}
@@ -84,17 +81,17 @@ func (j *NewJob) Document() ([]byte, error) {
 	return append(append(b, payload...), '}'), nil
 }
 
-func (j *NewJob) payload() ([]byte, error) {
-	raw, ok := j.Payload.(json.RawMessage)
-	if ok {
+// jsonOf is a value as it is sent; field names it in errors.
+func jsonOf(field string, v any) ([]byte, error) {
+	if raw, ok := v.(json.RawMessage); ok {
 		if !json.Valid(raw) { // in the middle of a document it could say anything
-			return nil, FieldErrors{{Field: "payload", Rule: "must be JSON"}}
+			return nil, FieldErrors{{Field: field, Rule: "must be JSON"}}
 		}
 		return raw, nil
 	}
-	b, err := json.Marshal(j.Payload)
+	b, err := json.Marshal(v)
 	if err != nil {
-		return nil, fmt.Errorf("payload: %w", err)
+		return nil, fmt.Errorf("%s: %w", field, err)
 	}
 	return b, nil
 }
@@ -113,4 +110,12 @@ func duration(d time.Duration) string {
 		return ""
 	}
 	return d.String()
+}
+
+func durations(waits []time.Duration) []string {
+	var texts []string
+	for _, wait := range waits {
+		texts = append(texts, wait.String())
+	}
+	return texts
 }

@@ -5,21 +5,26 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Sentinels for errors.Is. A *Problem matches the one of its status.
+// Sentinels for errors.Is. A *Problem matches those of its status.
 var (
-	ErrNotFound    = errors.New("not found")                                       // 404: no such job, for this token
-	ErrConflict    = errors.New("the job's state does not allow it")               // 409: see Problem.Reason and Problem.JobID
-	ErrInvalid     = errors.New("refused as invalid")                              // 400, 413, 415, 422: see FieldErrors
-	ErrAccess      = errors.New("access refused")                                  // 401, 403: the token is missing, wrong or not enough
-	ErrThrottled   = errors.New("too many requests")                               // 429, after all tries
-	ErrUnreachable = errors.New("the server cannot be reached or is out of order") // no connection, no answer, 502, 503, 504
-	ErrUnknown     = errors.New("it may or may not have happened")                 // a write was sent and its answer is lost
+	ErrNotFound     = errors.New("not found")                                       // 404: there is no such thing, for this token
+	ErrConflict     = errors.New("the state does not allow it")                     // 409: see Problem.Reason and Problem.JobID
+	ErrChanged      = errors.New("it has changed meanwhile")                        // 412: look at it again
+	ErrInvalid      = errors.New("refused as invalid")                              // 400, 413, 415, 422: see FieldErrors
+	ErrAccess       = errors.New("access refused")                                  // 401 and 403
+	ErrUnauthorized = errors.New("the token is missing, wrong, expired or revoked") // 401
+	ErrForbidden    = errors.New("the token may not do this")                       // 403
+	ErrThrottled    = errors.New("too many requests")                               // 429, after all tries
+	ErrUnreachable  = errors.New("the server cannot be reached or is out of order") // no connection, no answer, 502, 503, 504
+	ErrForeign      = errors.New("the answer is not one of this API")               // the address leads somewhere else
+	ErrUnknown      = errors.New("it may or may not have happened")                 // a write was sent and its answer is lost
 )
 
 // FieldErrors is every rule a document breaks; errors.As finds it in the answer to a bad submit.
@@ -44,25 +49,26 @@ func (p *Problem) Error() string {
 	return fmt.Sprintf("%s: %s (HTTP %d)", p.Call, p.Detail, p.Status)
 }
 
-// Is matches the sentinel of the status.
-func (p *Problem) Is(target error) bool { return target == sentinels[p.Status] }
+// Is matches the sentinels of the status.
+func (p *Problem) Is(target error) bool { return slices.Contains(sentinels[p.Status], target) }
 
 // Unwrap lets errors.As find FieldErrors and *FieldError.
 func (p *Problem) Unwrap() error { return p.Fields.Err() }
 
-var sentinels = map[int]error{
-	http.StatusBadRequest:            ErrInvalid,
-	http.StatusUnauthorized:          ErrAccess,
-	http.StatusForbidden:             ErrAccess,
-	http.StatusNotFound:              ErrNotFound,
-	http.StatusConflict:              ErrConflict,
-	http.StatusRequestEntityTooLarge: ErrInvalid,
-	http.StatusUnsupportedMediaType:  ErrInvalid,
-	http.StatusUnprocessableEntity:   ErrInvalid,
-	http.StatusTooManyRequests:       ErrThrottled,
-	http.StatusBadGateway:            ErrUnreachable,
-	http.StatusServiceUnavailable:    ErrUnreachable,
-	http.StatusGatewayTimeout:        ErrUnreachable,
+var sentinels = map[int][]error{
+	http.StatusBadRequest:            {ErrInvalid},
+	http.StatusUnauthorized:          {ErrAccess, ErrUnauthorized},
+	http.StatusForbidden:             {ErrAccess, ErrForbidden},
+	http.StatusNotFound:              {ErrNotFound},
+	http.StatusConflict:              {ErrConflict},
+	http.StatusPreconditionFailed:    {ErrChanged},
+	http.StatusRequestEntityTooLarge: {ErrInvalid},
+	http.StatusUnsupportedMediaType:  {ErrInvalid},
+	http.StatusUnprocessableEntity:   {ErrInvalid},
+	http.StatusTooManyRequests:       {ErrThrottled},
+	http.StatusBadGateway:            {ErrUnreachable},
+	http.StatusServiceUnavailable:    {ErrUnreachable},
+	http.StatusGatewayTimeout:        {ErrUnreachable},
 }
 
 // problemDoc is the document as the API writes it.
@@ -81,9 +87,11 @@ func problemOf(call string, status int, body []byte) *Problem {
 	p := &Problem{Status: status, Call: call}
 	var doc problemDoc
 	if json.Unmarshal(body, &doc) != nil || doc.Detail == "" {
-		p.Detail = strings.ToLower(http.StatusText(status))
-		if p.Detail == "" {
+		switch p.Detail = strings.ToLower(http.StatusText(status)); {
+		case p.Detail == "":
 			p.Detail = "no answer of this API"
+		case status < 400:
+			p.Detail += ", and redirects are not followed: is the address right?"
 		}
 		return p
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -47,11 +48,6 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, io.ErrUnexpectedEOF
 	case "dial":
 		return nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")}
-	case "nokey":
-		if r.Header.Get("Idempotency-Key") == "" {
-			return answer(http.StatusOK, jobBody)
-		}
-		return answer(422, `{"detail":"x","status":422,"errors":[{"field":"Idempotency-Key","rule":"is not supported yet by this version"}]}`)
 	}
 	var n int
 	if err := json.Unmarshal([]byte(status), &n); err != nil {
@@ -99,14 +95,11 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		{"read, absent", get, "404 done", 1, 0, client.ErrNotFound, client.ErrUnreachable},
 		{"read, a fault inside", get, "500 done", 1, 0, errAny, client.ErrUnreachable},
 		{"submit with its key", submit, "lost 503 done", 3, 3 * time.Second, nil, nil},
-		{"submit with its key, still at work", submit, "lost 409+1 done", 3, 3 * time.Second, nil, nil},
+		{"submit with its key, still at work", submit, "lost 409+1 409+1 409+1 409+1 409+1 409+1 done", 8, 7 * time.Second, nil, nil},
+		{"submit with its key, at work for ever", submit, "lost 409+9", 1 + 9 + 3, (1 + 9*9 + 9*2) * time.Second, client.ErrUnknown, client.ErrInvalid},
+		{"submit, another conflict", submit, "409 done", 1, 0, client.ErrConflict, client.ErrUnknown},
 		{"submit with its key, never answered", submit, "lost", 4, 7 * time.Second, client.ErrUnknown, nil},
 		{"submit with its key, refused at last", submit, "lost 422", 2, time.Second, client.ErrInvalid, client.ErrUnknown},
-		{"submit where keys are not known", submit, "nokey", 2, 0, nil, nil},
-		{"submit where keys are not known, answer lost", submit, "nokey lost done", 2, 0, client.ErrUnknown, nil},
-		{"submit where keys are not known, out of order", submit, "nokey 503 done", 2, 0, client.ErrUnknown, nil},
-		{"submit where keys turn out not to be known: the lost one was refused too", submit, "lost nokey dial", 5, 7 * time.Second, client.ErrUnreachable, client.ErrUnknown},
-		{"submit where keys are not known, never sent", submit, "nokey dial 429 done", 4, 3 * time.Second, nil, nil},
 		{"cancel after a lost answer", cancel, "lost done", 1, 0, client.ErrUnknown, nil},
 		{"cancel, out of order", cancel, "503 done", 1, 0, client.ErrUnknown, nil},
 		{"cancel, never sent", cancel, "dial dial done", 3, 3 * time.Second, nil, nil},
@@ -157,30 +150,6 @@ func TestTriesCarryOneKey(t *testing.T) {
 	})
 }
 
-// A server that does not know keys is asked again after a while: it may have been updated.
-func TestRefusedKeysAreTriedAgainLater(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &script{steps: []string{"nokey"}}
-		c := s.client(t)
-		submit := func() {
-			t.Helper()
-			if _, err := c.Submit(t.Context(), client.NewJob{Type: "a"}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		submit()
-		submit()
-		if len(s.keys) != 3 || s.keys[0] == "" || s.keys[1] != "" || s.keys[2] != "" {
-			t.Errorf("keys %q", s.keys)
-		}
-		time.Sleep(2 * time.Minute)
-		submit()
-		if len(s.keys) != 5 || s.keys[3] == "" {
-			t.Errorf("keys %q", s.keys)
-		}
-	})
-}
-
 func TestCtxEndsTheWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{steps: []string{"lost"}}
@@ -221,6 +190,76 @@ func TestAnswersOfSomethingElse(t *testing.T) {
 		for _, err := range c.List(ctx, client.Filter{}) {
 			if err == nil {
 				t.Errorf("%q is a page", body)
+			}
+		}
+		if _, _, err := c.PutType(ctx, client.JobType{Type: "a"}); !errors.Is(err, client.ErrForeign) {
+			t.Errorf("%q is a definition: %v", body, err)
+		}
+		if _, err := c.Heartbeat(ctx, "1", "t"); !errors.Is(err, client.ErrForeign) {
+			t.Errorf("%q answers a heartbeat: %v", body, err)
+		}
+		if _, err := c.Fail(ctx, "1", "t", client.Failure{Error: "x"}); !errors.Is(err, client.ErrForeign) {
+			t.Errorf("%q answers a fail: %v", body, err)
+		}
+	}
+}
+
+// A list whose pages lead in a circle ends, and so does an answer that does not.
+func TestListsAndAnswersEnd(t *testing.T) {
+	for name, answer := range map[string]*http.Response{
+		"a page that leads to itself":    {Body: io.NopCloser(strings.NewReader(`{"items":[],"next_cursor":"same"}`))},
+		"an answer that says it is huge": {Body: http.NoBody, ContentLength: 1 << 40},
+		"an answer that is huge":         {Body: io.NopCloser(io.LimitReader(spaces{}, 1<<30)), ContentLength: -1},
+		"an item that is none":           {Body: io.NopCloser(strings.NewReader(`{"items":[null],"next_cursor":""}`))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answered := 0
+			c := newClient(t, "http://belfry.invalid", tripper(func(r *http.Request) (*http.Response, error) {
+				if answered++; answered > 9 {
+					return nil, errors.New("asked on and on")
+				}
+				whole := *answer
+				if name == "a page that leads to itself" {
+					whole.Body = io.NopCloser(strings.NewReader(`{"items":[],"next_cursor":"same"}`))
+				}
+				whole.StatusCode, whole.Request = http.StatusOK, r
+				return &whole, nil
+			}))
+			for _, err := range c.List(t.Context(), client.Filter{}) {
+				if !errors.Is(err, client.ErrForeign) || answered > 2 {
+					t.Errorf("%v after %d answers", err, answered)
+				}
+			}
+		})
+	}
+}
+
+type spaces struct{}
+
+func (spaces) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
+}
+
+func TestErrorsHaveTheirStatus(t *testing.T) {
+	for status, want := range map[int][]error{
+		400: {client.ErrInvalid}, 401: {client.ErrAccess, client.ErrUnauthorized}, 403: {client.ErrAccess, client.ErrForbidden}, 404: {client.ErrNotFound},
+		409: {client.ErrConflict}, 412: {client.ErrChanged}, 413: {client.ErrInvalid}, 415: {client.ErrInvalid}, 422: {client.ErrInvalid},
+		429: {client.ErrThrottled}, 500: {}, 502: {client.ErrUnreachable}, 503: {client.ErrUnreachable}, 504: {client.ErrUnreachable}, 307: {},
+	} {
+		c := newClient(t, "http://belfry.invalid", tripper(func(r *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(`{"detail":"why","status":1}`)), Request: r}, nil
+		}))
+		_, err := c.Get(t.Context(), "1")
+		var p *client.Problem
+		if !errors.As(err, &p) || p.Status != status || p.Detail != "why" {
+			t.Errorf("%d: %v", status, err)
+		}
+		for _, sentinel := range []error{client.ErrInvalid, client.ErrAccess, client.ErrUnauthorized, client.ErrForbidden, client.ErrNotFound, client.ErrConflict, client.ErrChanged, client.ErrThrottled, client.ErrUnreachable, client.ErrForeign, client.ErrUnknown} {
+			if is := errors.Is(err, sentinel); is != slices.Contains(want, sentinel) {
+				t.Errorf("%d: is %q %t", status, sentinel, is)
 			}
 		}
 	}

@@ -66,36 +66,11 @@ func (c *Client) CreateToken(ctx context.Context, t NewToken) (*Token, error) {
 
 // Tokens goes through the tokens, by id. An error ends it: it comes with a nil token.
 func (c *Client) Tokens(ctx context.Context) iter.Seq2[*Token, error] {
-	return func(yield func(*Token, error) bool) {
-		for q := (url.Values{"limit": {"1000"}}); ; {
-			var page struct {
-				Items []*Token `json:"items"`
-				Next  string   `json:"next_cursor"`
-			}
-			call := call{method: http.MethodGet, path: "/v1/tokens", query: q, repeatable: true}
-			_, body, err := c.do(ctx, call)
-			if err == nil && (json.Unmarshal(body, &page) != nil || page.Items == nil) {
-				err = foreign(call.name())
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for _, t := range page.Items {
-				if !yield(t, nil) {
-					return
-				}
-			}
-			if page.Next == "" {
-				return
-			}
-			q.Set("cursor", page.Next)
-		}
-	}
+	return listed[Token](ctx, c, "/v1/tokens", url.Values{"limit": {"1000"}})
 }
 
 // RevokeToken makes a token worthless, everywhere within seconds. ErrNotFound: there is none, or it was revoked.
 func (c *Client) RevokeToken(ctx context.Context, id string) error {
-	_, _, err := c.do(ctx, call{method: http.MethodDelete, path: "/v1/tokens/" + url.PathEscape(id)})
+	_, _, err := c.do(ctx, call{method: http.MethodDelete, path: "/v1/tokens/" + segment(id)})
 	return err
 }

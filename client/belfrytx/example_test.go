@@ -30,3 +30,22 @@ func ExampleSubmitTx() {
 	defer conn.Close(context.Background())
 	fmt.Println(confirm(context.Background(), conn, 42))
 }
+
+// All of them, or none.
+func ExampleSubmitBatchTx() {
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, os.Getenv("BELFRY_DATABASE_URL"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer conn.Close(ctx)
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		jobs, err := belfrytx.SubmitBatchTx(ctx, tx, []client.NewJob{{Type: "order.confirm", DedupeKey: "a"}, {Type: "order.ship", DedupeKey: "a"}})
+		if err == nil {
+			fmt.Println(len(jobs), jobs[1].Duplicate)
+		}
+		return err
+	})
+	fmt.Println(err)
+}

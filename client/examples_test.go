@@ -1,0 +1,94 @@
+package client_test
+
+import (
+	"go/ast"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// called are methods that encoding/json, errors and fmt call.
+var called = []string{"Error", "Is", "As", "Unwrap", "String", "MarshalJSON", "UnmarshalJSON", "LogValue"}
+
+// Every function that users call has an example that runs: one with output, or one that stands in the table of a test.
+func TestEveryFunctionHasAnExample(t *testing.T) {
+	for _, dir := range []string{".", "belfrytx", "../handler", "../belfrytest"} {
+		functions, examples := surface(t, dir)
+		if len(functions) == 0 || len(examples) == 0 {
+			t.Errorf("%s: %d functions, %d examples", dir, len(functions), len(examples))
+		}
+		for _, name := range functions {
+			if !examples[name] {
+				t.Errorf("%s: no Example%s", dir, name)
+			}
+		}
+	}
+}
+
+// surface is the exported functions of a package, and which examples it has that run, both as examples are named.
+func surface(t *testing.T, dir string) (functions []string, examples map[string]bool) {
+	t.Helper()
+	set := token.NewFileSet()
+	examples = map[string]bool{}
+	packages, err := parser.ParseDir(set, dir, func(fs.FileInfo) bool { return true }, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, of := range packages {
+		for path, file := range of.Files {
+			if strings.HasSuffix(path, "_test.go") {
+				ast.Inspect(file, func(n ast.Node) bool { // a test that runs it
+					if used, ok := n.(*ast.CompositeLit); ok {
+						for _, e := range used.Elts {
+							if name, ok := e.(*ast.Ident); ok {
+								examples[strings.TrimPrefix(name.Name, "Example")] = true
+							}
+						}
+					}
+					return true
+				})
+				for _, e := range doc.Examples(file) {
+					if e.Output != "" || e.EmptyOutput {
+						examples[e.Name] = true
+					}
+				}
+				continue
+			}
+			if strings.HasSuffix(name, "_test") {
+				continue
+			}
+			for _, declared := range file.Decls {
+				if f, ok := declared.(*ast.FuncDecl); ok && f.Name.IsExported() {
+					if named := exampleName(f); named != "" {
+						functions = append(functions, named)
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(functions)
+	return functions, examples
+}
+
+// exampleName is how the example of a function is named; "" where users do not call it.
+func exampleName(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return f.Name.Name
+	}
+	of := f.Recv.List[0].Type
+	if star, ok := of.(*ast.StarExpr); ok {
+		of = star.X
+	}
+	if index, ok := of.(*ast.IndexExpr); ok {
+		of = index.X
+	}
+	name, ok := of.(*ast.Ident)
+	if !ok || !name.IsExported() || slices.Contains(called, f.Name.Name) {
+		return ""
+	}
+	return name.Name + "_" + f.Name.Name
+}

@@ -1,0 +1,109 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// JobType is the definition of a type: what its jobs get where they say nothing themselves. Zero fields define
+// nothing.
+type JobType struct {
+	Type        string
+	Target      *Target       // delivers the type's jobs to a URL. As it is read, the values of its headers are asterisks
+	Timeout     time.Duration // of one attempt
+	MaxAttempts int
+	Backoff     []time.Duration
+	CreatedAt   time.Time // by the server, as is UpdatedAt
+	UpdatedAt   time.Time
+
+	document []byte
+}
+
+// Document is the definition as the server wrote it, byte for byte.
+func (t *JobType) Document() json.RawMessage { return t.document }
+
+// jobTypeDoc is a definition as the API writes it; the first four fields are those it reads.
+type jobTypeDoc struct {
+	Target      *Target   `json:"target,omitempty"`
+	Timeout     string    `json:"timeout,omitempty"`
+	MaxAttempts int       `json:"max_attempts,omitempty"`
+	Backoff     []string  `json:"backoff,omitempty"`
+	Type        string    `json:"type,omitempty"`
+	CreatedAt   time.Time `json:"created_at,omitzero"`
+	UpdatedAt   time.Time `json:"updated_at,omitzero"`
+}
+
+// UnmarshalJSON reads a definition as the server writes it.
+func (t *JobType) UnmarshalJSON(document []byte) error {
+	var d jobTypeDoc
+	if err := json.Unmarshal(document, &d); err != nil {
+		return err
+	}
+	timeout, err := readDuration(d.Timeout)
+	if err != nil {
+		return err
+	}
+	backoff, err := readDurations(d.Backoff)
+	if err != nil {
+		return err
+	}
+	*t = JobType{
+		Type: d.Type, Target: d.Target, Timeout: timeout, MaxAttempts: d.MaxAttempts, Backoff: backoff, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
+		document: append([]byte(nil), document...),
+	}
+	return nil
+}
+
+// PutType makes the definition of a type, or replaces the one there is as a whole; made tells which. Jobs that are
+// submitted from then on get it; its target also holds for those that wait. Repeated it comes to the same, so it is
+// tried again after a lost answer; made is then about the last try.
+func (c *Client) PutType(ctx context.Context, t JobType) (kept *JobType, made bool, err error) {
+	body, err := json.Marshal(jobTypeDoc{Target: t.Target, Timeout: duration(t.Timeout), MaxAttempts: t.MaxAttempts, Backoff: durations(t.Backoff)})
+	if err != nil {
+		return nil, false, err
+	}
+	call := call{method: http.MethodPut, path: typePath(t.Type), body: body, repeatable: true}
+	status, answer, err := c.do(ctx, call)
+	if err != nil {
+		return nil, false, err
+	}
+	kept, err = readType(call.name(), answer)
+	return kept, status == http.StatusCreated, err
+}
+
+// GetType looks at the definition of a type. ErrNotFound means that there is none, whatever jobs of it there are.
+func (c *Client) GetType(ctx context.Context, name string) (*JobType, error) {
+	call := call{method: http.MethodGet, path: typePath(name), repeatable: true}
+	_, answer, err := c.do(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	return readType(call.name(), answer)
+}
+
+// ListTypes goes through the definitions, by name, page by page as far as the loop goes. An error ends it: it comes
+// with a nil definition.
+func (c *Client) ListTypes(ctx context.Context) iter.Seq2[*JobType, error] {
+	return listed[JobType](ctx, c, "/v1/types", url.Values{"limit": {"1000"}})
+}
+
+// DeleteType deletes the definition of a type. Its jobs stay; those that wait for a target it named wait on. It is
+// not tried again after a lost answer. ErrNotFound means that there is none.
+func (c *Client) DeleteType(ctx context.Context, name string) error {
+	_, _, err := c.do(ctx, call{method: http.MethodDelete, path: typePath(name)})
+	return err
+}
+
+func typePath(name string) string { return "/v1/types/" + segment(name) }
+
+func readType(call string, document []byte) (*JobType, error) {
+	var t JobType
+	if err := json.Unmarshal(document, &t); err != nil || t.Type == "" {
+		return nil, foreign(call)
+	}
+	return &t, nil
+}
