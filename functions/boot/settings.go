@@ -45,6 +45,10 @@ type Settings struct {
 	Economy          bool          `env:"BELFRY_ECONOMY" envDefault:"false" doc:"true for functions: a tick makes one pass and ends, and the API itself publishes jobs that are due at once. For hosts that invoke the tick once a minute."`
 	HistoryRetention time.Duration `env:"BELFRY_HISTORY_RETENTION" envDefault:"168h" doc:"How long done and cancelled jobs are kept; 0 keeps them for ever."`
 	DeadRetention    time.Duration `env:"BELFRY_DEAD_LETTER_RETENTION" envDefault:"720h" doc:"How long dead letters are kept; 0 keeps them for ever."`
+	LedgerRetention  time.Duration `env:"BELFRY_LEDGER_RETENTION" envDefault:"2160h" doc:"How long the ledger of schedules is kept; 0 keeps it for ever."`
+
+	AlertURL      string `env:"BELFRY_ALERT_URL" doc:"Where alerts are delivered, as signed webhooks; needs BELFRY_WEBHOOK_SECRETS, and is judged like any target."`
+	AlertTopicURL string `env:"BELFRY_ALERT_TOPIC_URL" doc:"gocloud URL of a topic that alerts are sent to. Which schemes there are depends on the program."`
 
 	WebhookSecrets        []string      `env:"BELFRY_WEBHOOK_SECRETS" doc:"Signing secrets of webhooks, with commas, the newest first; whsec_ and base64 of 24 to 64 bytes each, at most 10. Unset: nothing is delivered and jobs with a target are refused."`
 	WebhookAllow          []string      `env:"BELFRY_WEBHOOK_ALLOW" doc:"What webhooks may reach beyond public addresses, with commas: networks (10.1.0.0/16), addresses, host names, *.names."`
@@ -138,6 +142,7 @@ func (s Settings) Check() error {
 	}
 	s.checkURLs(bad)
 	s.checkWebhooks(bad)
+	s.checkAlerts(bad)
 	return errors.Join(errs...)
 }
 

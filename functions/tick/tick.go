@@ -17,6 +17,10 @@ type Options struct {
 	Holder   string // names this instance among all schedulers; required
 	Log      *slog.Logger
 	Wake     func(due []core.Lane) // tells idle workers of this process what is due. Nil means none are here
+	// Types are the defaults that jobs of schedules get; kept fresh by the host. Nil means none.
+	Types *core.Types
+	// Alerts tells of alerts. Nil means that nobody is told.
+	Alerts func(ctx context.Context, alerts []core.Alert) error
 	// Concurrency declares how many jobs of a priority the consumers run at once. Zero means unknown.
 	Concurrency map[core.Priority]int
 }
@@ -41,12 +45,13 @@ func New(ctx context.Context, o Options) (*Function, error) {
 			f.topics[p] = topic
 		}
 	}
+	schedules := core.ScheduleOptions{Types: o.Types, Takeover: takeover(o.Settings)}
 	t, err := core.NewTicker(o.Store, core.TickerOptions{
 		Holder: o.Holder, Period: o.Settings.Tick, LeaseLength: o.Settings.BucketLease, Topics: f.topics, Wake: o.Wake,
-		Maintain:  core.MaintainRequest{HistoryRetention: o.Settings.HistoryRetention, DeadRetention: o.Settings.DeadRetention},
-		Schedules: core.ScheduleOptions{Takeover: takeover(o.Settings)},
-		Dispatch:  core.DispatchOptions{Ceiling: o.Settings.Window, Concurrency: o.Concurrency},
-		OnEvent:   func(e core.TickEvent) { logEvent(o.Log, e) },
+		Maintain: core.MaintainRequest{HistoryRetention: o.Settings.HistoryRetention, DeadRetention: o.Settings.DeadRetention, LedgerRetention: o.Settings.LedgerRetention},
+		OnAlerts: o.Alerts,
+		Dispatch: core.DispatchOptions{Ceiling: o.Settings.Window, Concurrency: o.Concurrency},
+		OnEvent:  func(e core.TickEvent) { logEvent(o.Log, e) },
 	})
 	if err != nil {
 		f.close(ctx)
@@ -82,7 +87,7 @@ func logEvent(log *slog.Logger, e core.TickEvent) {
 	switch e.Kind {
 	case core.TickFailed, core.PublishFailed, core.MaintainFailed:
 		level = slog.LevelError
-	case core.LeasesLost, core.JobsLost:
+	case core.LeasesLost, core.JobsLost, core.ScheduleBroken, core.AlertsUnsent:
 		level = slog.LevelWarn
 	case core.Maintained:
 		level = slog.LevelDebug
