@@ -23,12 +23,13 @@ type OccurrenceQuery struct {
 }
 
 // Advance takes one schedule from one state to another, whole or not at all: it applies only while the schedule has
-// Version and Accounted still. What several ticks, or a tick and a user, plan at once, one of them does.
+// had no other since it was read (Version and Moves). What several ticks, or a tick and a user, plan at once, one of
+// them does.
 type Advance struct {
-	ID        int64
-	Version   int64
-	Accounted time.Time
-	Inactive  bool // applies only while no run of it is active
+	ID       int64
+	Version  int64
+	Moves    int64
+	Inactive bool // applies only while no run of it is active
 
 	Rule        *ScheduleRule // the new definition: Version rises. Nil means unchanged
 	State       ScheduleState
@@ -36,12 +37,26 @@ type Advance struct {
 	Jobs        []NewJob // with Run set
 	// Attach gives Jobs[0], which had waited, to the ledger rows written for its instants.
 	Attach bool
+	// Alerts about this schedule are raised and cleared with it, as RaiseAlerts does; Tenant and Subject are its own.
+	Alerts []Alert
 }
 
 // Ledgered is a new row of the ledger; its run is Jobs[Job] of the Advance, or none below zero.
 type Ledgered struct {
 	Occurrence
 	Job int
+}
+
+// SuccessQuery asks for the jobs of a schedule that are done, for instants at or after Since.
+type SuccessQuery struct {
+	Tenant, Name string
+	Since        time.Time
+}
+
+// Success answers a SuccessQuery; zero times when there are none.
+type Success struct {
+	First  time.Time // when the first was recorded: looked for among the 100 earliest instants
+	Newest time.Time // the newest instant
 }
 
 // Advanced answers one Advance.

@@ -163,7 +163,8 @@ type ScheduleStore interface {
 	// GetSchedule reads one, with Active. ErrNotFound: there is none.
 	GetSchedule(ctx context.Context, tenant, name string) (Schedule, error)
 	ListSchedules(ctx context.Context, q ScheduleQuery) ([]Schedule, error)
-	// DeleteSchedule removes one with its ledger; jobs made stay. ErrStale: its version is another (0: any).
+	// DeleteSchedule removes one with its ledger, and clears the alert that it is overdue; jobs made stay. ErrStale: its
+	// version is another (0: any).
 	DeleteSchedule(ctx context.Context, tenant, name string, version int64) error
 	// AdvanceSchedules applies steps, each whole or not at all, all in one transaction; answer i is for step i. fence
 	// are the bucket leases a tick acts under: a step outside them is Stale. Nil means that a user acts, without.
@@ -173,11 +174,11 @@ type ScheduleStore interface {
 	ActiveRuns(ctx context.Context, tenant, name string) ([]int64, error)
 	// Occurrences returns up to q.Limit rows of a ledger, newest first.
 	Occurrences(ctx context.Context, q OccurrenceQuery) ([]Occurrence, error)
-	// Succeeded looks at the jobs of a schedule that are done, for instants at or after the one given: when the first of
-	// them was recorded, and the newest instant; zero times when there are none.
-	Succeeded(ctx context.Context, tenant, name string, since time.Time) (first, newest time.Time, err error)
-	// RaiseAlerts, at the store's now, raises alerts without ClearedAt, clears those with ClearedAt alone, and notes as
-	// over those with both. One is known by kind, tenant and subject; one already open, or not open, stays as it is.
+	// Succeeded looks for runs of schedules that were done; answer i is for question i.
+	Succeeded(ctx context.Context, asks []SuccessQuery) ([]Success, error)
+	// RaiseAlerts, at the store's now, raises alerts without ClearedAt, clears those with ClearedAt alone, and of those with
+	// both clears the one that is open, or else notes one as over. An alert is known by kind, tenant and subject; one
+	// already open, or not open, stays as it is.
 	RaiseAlerts(ctx context.Context, alerts []Alert) error
 	// Alerts returns up to q.Limit alerts, newest first.
 	Alerts(ctx context.Context, q AlertQuery) ([]Alert, error)

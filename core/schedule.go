@@ -16,7 +16,8 @@ type Schedule struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time // when the definition last changed
 
-	Active bool // a run of it has not ended yet, back-off included. Filled in by reads; always false with overlap allow in TickResult
+	Moves  int64 // how many Advances it has had: what one is planned from
+	Active bool  // a run of it has not ended yet, back-off included. Filled in by reads; always false with overlap allow in TickResult
 }
 
 // ScheduleRule is what a user says about a schedule, in the form it is kept and shown.

@@ -36,6 +36,9 @@ func NewScheduleActs(store ScheduleActsStore, opts ScheduleOptions, wake func())
 	if wake == nil {
 		wake = func() {}
 	}
+	if opts.Zones == nil {
+		opts.Zones = new(recurrence.Zones)
+	}
 	return &ScheduleActs{store: store, opts: opts, wake: wake}
 }
 
@@ -90,7 +93,7 @@ func (a *ScheduleActs) create(ctx context.Context, tenant, name string, rule Sch
 	if err != nil {
 		return Schedule{}, err
 	}
-	state, err := StartSchedule(&rule, now)
+	state, err := StartSchedule(&rule, now, a.opts)
 	if err != nil {
 		return Schedule{}, err
 	}
@@ -122,13 +125,8 @@ func (a *ScheduleActs) step(ctx context.Context, s *Schedule, plan func(now time
 	if err != nil || p == nil {
 		return p == nil, err
 	}
-	if p.Limited > 0 {
-		if err := a.store.RaiseAlerts(ctx, []Alert{droppedAlert(s, p.Limited, now)}); err != nil {
-			return false, err
-		}
-	}
 	if p.Cancel {
-		if err := CancelRuns(ctx, a.store, s.Tenant, s.Name); err != nil {
+		if err := CancelRuns(ctx, a.store, s); err != nil {
 			return false, err
 		}
 	}
@@ -184,18 +182,18 @@ func (a *ScheduleActs) Trigger(ctx context.Context, tenant, name string) (jobID 
 type Backfilled struct {
 	Count int64     // instants in the range
 	Made  []int64   // jobs; none in a dry run
-	Next  time.Time // where a further call goes on, because of MaxBackfill. Zero means that the range is done
+	Next  time.Time // where a further call goes on, because of the bounds on one call. Zero means that the range is done
 }
 
 // Backfill makes a run, marked as made up late, for each instant of the present rule from from on and before to,
-// at most MaxBackfill of them. The ledger stays as it is. A dry run only counts.
+// at most MaxBackfill of them, or about 16 MiB of payloads. The ledger stays as it is. A dry run only counts.
 func (a *ScheduleActs) Backfill(ctx context.Context, tenant, name string, from, to time.Time, dry bool) (Backfilled, error) {
 	var out Backfilled
 	s, err := a.store.GetSchedule(ctx, tenant, name)
 	if err != nil {
 		return out, err
 	}
-	rule, err := s.Rule.Parse(s.State.Anchor)
+	rule, err := s.Rule.parse(s.State.Anchor, a.opts.Zones)
 	if err != nil {
 		return out, err
 	}
@@ -204,10 +202,11 @@ func (a *ScheduleActs) Backfill(ctx context.Context, tenant, name string, from, 
 	if dry || out.Count == 0 {
 		return out, nil
 	}
-	instants := instantsOf(rule, from, last, MaxBackfill+1)
-	if len(instants) > MaxBackfill {
-		out.Next = instants[MaxBackfill]
-		instants = instants[:MaxBackfill]
+	most := min(MaxBackfill, s.runsAtOnce())
+	instants := instantsOf(rule, from, last, most+1)
+	if len(instants) > most {
+		out.Next = instants[most]
+		instants = instants[:most]
 	}
 	out.Made, err = a.runs(ctx, tenant, name, func(s *Schedule, _ time.Time) []Run {
 		runs := make([]Run, len(instants))
@@ -245,7 +244,7 @@ func (a *ScheduleActs) runs(ctx context.Context, tenant, name string, of func(s 
 		}
 		step := s.step().Advance
 		for _, run := range of(&s, now) {
-			step.Jobs = append(step.Jobs, s.run(run, now, a.opts))
+			step.Jobs = append(step.Jobs, s.run(run, now, run.CatchUp, a.opts))
 		}
 		answers, err := a.store.AdvanceSchedules(ctx, []Advance{step}, nil)
 		if err != nil {

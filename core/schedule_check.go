@@ -21,21 +21,21 @@ const (
 // DefaultMissedLimit is how many missed runs of one backlog are made up where the schedule does not say.
 const DefaultMissedLimit = recurrence.DefaultMissedLimit
 
-// zones are the time zones that were loaded. The database is in the program and never changes.
-var zones recurrence.Zones
-
 // TZDataVersion names the time zone database in this program.
 func TZDataVersion() string { return recurrence.TZDataVersion() }
 
 // Parse returns the rule as recurrence reads it. anchor is where Every counts from without StartsAt. The error is FieldErrors.
-func (r *ScheduleRule) Parse(anchor time.Time) (*recurrence.Rule, error) {
+func (r *ScheduleRule) Parse(anchor time.Time) (*recurrence.Rule, error) { return r.parse(anchor, nil) }
+
+// parse is Parse with the zones that were loaded before.
+func (r *ScheduleRule) parse(anchor time.Time, zones *recurrence.Zones) (*recurrence.Rule, error) {
 	text, zone := r.Cron, r.TimeZone
 	if r.Every != 0 {
 		text, zone = "@every "+time.Duration(r.Every).String(), ""
 	}
 	rule, err := recurrence.Parse(text, zone, recurrence.Options{
 		DSTGap: recurrence.GapPolicy(r.DSTGap), DSTOverlap: recurrence.RepeatPolicy(r.DSTOverlap), StartsAt: r.StartsAt, EndsAt: r.EndsAt,
-		Anchor: anchor, Zones: &zones,
+		Anchor: anchor, Zones: zones,
 	})
 	var faults recurrence.FieldErrors
 	if errors.As(err, &faults) {

@@ -2,7 +2,6 @@ package core
 
 import (
 	"fmt"
-	"reflect"
 	"time"
 
 	"github.com/belfry-dev/belfry/core/recurrence"
@@ -10,9 +9,10 @@ import (
 
 // ScheduleOptions are what plans of schedules depend on beside the schedule itself.
 type ScheduleOptions struct {
-	TickPeriod time.Duration // with Takeover: the least that counts as missed. Zero means 1 s
-	Takeover   time.Duration // how long another scheduler may take to come in. Zero means 5 s
-	Types      *Types        // defaults of types. Nil means none
+	TickPeriod time.Duration     // with Takeover: the least that counts as missed. Zero means 1 s
+	Takeover   time.Duration     // how long another scheduler may take to come in. Zero means 5 s
+	Types      *Types            // defaults of types. Nil means none
+	Zones      *recurrence.Zones // those loaded before. Nil means that each plan loads its own
 }
 
 func (o ScheduleOptions) grace(r *ScheduleRule) time.Duration {
@@ -26,19 +26,21 @@ func (o ScheduleOptions) grace(r *ScheduleRule) time.Duration {
 	return recurrence.Grace(time.Duration(r.MissedGrace), period, takeover)
 }
 
+// planBytes is about the most that the jobs of one step hold. What is left comes with the next step.
+const planBytes = 16 << 20
+
 // SchedulePlan is one step of a schedule, and what goes with it.
 type SchedulePlan struct {
 	Advance
-	Limited int64 // instants dropped because more were missed than missed_limit: an alert is due
-	Cancel  bool  // the schedule's active runs are to be cancelled before
-	More    bool  // more is due at the same now: plan again from the state this leads to
+	Cancel bool // the schedule's active runs are to be cancelled before
+	More   bool // more is due at the same now: plan again from the state this leads to
 }
 
 // StartSchedule is the state of a new schedule at now, or of one whose rule was changed: nothing before now is due.
-func StartSchedule(r *ScheduleRule, now time.Time) (ScheduleState, error) {
+func StartSchedule(r *ScheduleRule, now time.Time, o ScheduleOptions) (ScheduleState, error) {
 	now = now.Truncate(time.Microsecond)
 	st := ScheduleState{Anchor: now, Accounted: now, TZData: TZDataVersion()}
-	rule, err := r.Parse(now)
+	rule, err := r.parse(now, o.Zones)
 	if err != nil {
 		return st, err
 	}
@@ -52,125 +54,31 @@ func StartSchedule(r *ScheduleRule, now time.Time) (ScheduleState, error) {
 }
 
 // PlanSchedule decides what becomes of a schedule at now: of the instants that are due, or of the run that waits once
-// no run is active. It accounts for every instant up to now exactly once. A nil plan means that nothing is to be done.
+// no run is active. It accounts for every instant behind Accounted up to now, whatever NextDue says, exactly once. A nil
+// plan means that nothing is to be done.
 func PlanSchedule(s *Schedule, now time.Time, o ScheduleOptions) (*SchedulePlan, error) {
 	now = now.Truncate(time.Microsecond)
-	rule, err := s.Rule.Parse(s.State.Anchor)
+	rule, err := s.Rule.parse(s.State.Anchor, o.Zones)
 	if err != nil {
 		return nil, fmt.Errorf("schedule %q: %w", s.Name, err)
 	}
+	due := !s.State.NextDue.IsZero() && !s.State.NextDue.After(now)
 	if s.State.Waiting != nil && !s.Active {
 		p := s.step()
-		p.Inactive, p.Attach, p.State.Waiting = true, true, nil
-		p.Jobs = []NewJob{s.run(*s.State.Waiting, now, o)}
-		p.More = !s.State.NextDue.IsZero() && !s.State.NextDue.After(now)
+		p.Inactive, p.Attach, p.State.Waiting = s.Rule.Exclusive(), true, nil
+		p.Jobs = []NewJob{s.run(*s.State.Waiting, now, true, o)}
+		p.More = due
 		return p, nil
 	}
-	if s.State.NextDue.IsZero() || s.State.NextDue.After(now) {
+	if !due {
 		return nil, nil
 	}
-	return s.account(rule, recurrence.State{Next: s.State.NextDue}, now, o), nil
-}
-
-// ResumeSchedule is the step that ends a pause at now: what came due in it fares by the missed policy. rule is the
-// new definition, whose Paused is false.
-func ResumeSchedule(s *Schedule, r *ScheduleRule, now time.Time, o ScheduleOptions) (*SchedulePlan, error) {
-	now = now.Truncate(time.Microsecond)
-	rule, err := s.Rule.Parse(s.State.Anchor)
-	if err != nil {
-		return nil, err
-	}
-	from := s.State
-	next := storeTime(rule.NextToAccount(from.Accounted))
-	p := s.account(rule, recurrence.State{Next: next, PausedFrom: from.PausedAt, PausedUntil: now}, now, o)
-	p.Rule, p.State.PausedAt = r, time.Time{}
-	if p.State.ExpectBy.IsZero() {
-		expectNext(&p.State, r, rule, now)
-	}
-	return p, nil
-}
-
-// PauseSchedule is the step that begins a pause at now, once all instants up to now are accounted for.
-func PauseSchedule(s *Schedule, r *ScheduleRule, now time.Time, o ScheduleOptions) (*SchedulePlan, error) {
-	p, err := PlanSchedule(s, now, o)
-	if err != nil {
-		return nil, err
-	}
-	if p == nil {
-		p = s.step()
-	}
-	if p.More {
-		return p, nil // the rest first
-	}
-	p.Rule, p.State.PausedAt, p.State.NextDue = r, now.Truncate(time.Microsecond), time.Time{}
-	if !r.ExpectPaused {
-		p.State.ExpectBy, p.State.Expected = time.Time{}, time.Time{}
-	}
-	return p, nil
-}
-
-// RedefineSchedule is the step that gives a schedule another definition at now: the old rule is accounted for up to
-// now, the new one counts from now. Nil means that the definitions are equal. More: plan again from where it leads.
-func RedefineSchedule(s *Schedule, r *ScheduleRule, now time.Time, o ScheduleOptions) (*SchedulePlan, error) {
-	now = now.Truncate(time.Microsecond)
-	if reflect.DeepEqual(*r, s.Rule) {
-		return nil, nil
-	}
-	same := s.Rule
-	same.Paused = r.Paused
-	switch onlyPaused := reflect.DeepEqual(*r, same); {
-	case onlyPaused && r.Paused:
-		return PauseSchedule(s, r, now, o)
-	case onlyPaused:
-		return ResumeSchedule(s, r, now, o)
-	}
-	p, err := s.settle(now, o)
-	if err != nil || p.More {
-		return p, err
-	}
-	st, err := StartSchedule(r, now)
-	if err != nil {
-		return nil, err
-	}
-	if r.Every == s.Rule.Every && r.StartsAt.Equal(s.Rule.StartsAt) && r.Every != 0 {
-		st.Anchor = s.State.Anchor
-		rule, err := r.Parse(st.Anchor)
-		if err != nil {
-			return nil, err
-		}
-		if !r.Paused {
-			st.NextDue = storeTime(rule.NextToAccount(now))
-		}
-		expectNext(&st, r, rule, now)
-	}
-	st.Waiting, st.Alerted = p.State.Waiting, p.State.Alerted
-	p.Rule, p.State = r, st
-	return p, nil
-}
-
-// settle accounts for all instants up to now, those of a pause as skipped.
-func (s *Schedule) settle(now time.Time, o ScheduleOptions) (*SchedulePlan, error) {
-	if s.State.PausedAt.IsZero() {
-		p, err := PlanSchedule(s, now, o)
-		if p == nil && err == nil {
-			p = s.step()
-		}
-		return p, err
-	}
-	rule, err := s.Rule.Parse(s.State.Anchor)
-	if err != nil {
-		return nil, err
-	}
-	skipping := *s
-	skipping.Rule.Missed = "skip"
-	next := storeTime(rule.NextToAccount(s.State.Accounted))
-	until := now.Add(time.Microsecond) // the pause goes on
-	return skipping.account(rule, recurrence.State{Next: next, PausedFrom: s.State.PausedAt, PausedUntil: until}, now, o), nil
+	return s.account(rule, recurrence.State{Next: rule.NextToAccount(s.State.Accounted)}, now, o), nil
 }
 
 // step is a step that changes nothing yet.
 func (s *Schedule) step() *SchedulePlan {
-	return &SchedulePlan{Advance: Advance{ID: s.ID, Version: s.Version, Accounted: s.State.Accounted, State: s.State}}
+	return &SchedulePlan{Advance: Advance{ID: s.ID, Version: s.Version, Moves: s.Moves, State: s.State}}
 }
 
 // account turns a plan of recurrence into a step.
@@ -180,13 +88,16 @@ func (s *Schedule) account(rule *recurrence.Rule, from recurrence.State, now tim
 	plan := rule.Plan(from, now, recurrence.Policy{
 		Missed: recurrence.MissedPolicy(r.Missed), Window: time.Duration(r.MissedWindow), Limit: r.MissedLimit, Grace: o.grace(r),
 		Overlap: recurrence.OverlapPolicy(r.Overlap),
-	}, 2*MaxMissedLimit)
+	}, s.runsAtOnce())
 	p := s.step()
-	p.Limited, p.More = plan.Limited, plan.More
+	p.More = plan.More
+	if plan.Limited > 0 {
+		p.Alerts = append(p.Alerts, droppedAlert(s, plan.Limited, now))
+	}
 	p.Inactive = r.Exclusive() && !s.Active && len(plan.Runs) > 0
 	p.State.NextDue = storeTime(plan.State.Next)
 	p.State.TZData = TZDataVersion()
-	if p.State.Accounted = now; plan.More && !plan.State.Next.IsZero() {
+	if p.State.Accounted = later(now, s.State.Accounted); plan.More && !plan.State.Next.IsZero() {
 		p.State.Accounted = storeTime(plan.State.Next).Add(-time.Microsecond)
 	}
 	made := make([]int, len(plan.Runs))
@@ -201,7 +112,7 @@ func (s *Schedule) account(rule *recurrence.Rule, from recurrence.State, now tim
 		}
 		p.Cancel = p.Cancel || run.CancelsPrevious
 		made[i] = len(p.Jobs)
-		p.Jobs = append(p.Jobs, s.run(kept, now, o))
+		p.Jobs = append(p.Jobs, s.run(kept, now, run.CatchUp, o))
 	}
 	at := 0
 	for _, e := range plan.Entries {
@@ -238,9 +149,14 @@ func (s *Schedule) spread(p *SchedulePlan, row Ledgered, runs []recurrence.Run, 
 	return at
 }
 
+// runsAtOnce is how many runs one step may make.
+func (s *Schedule) runsAtOnce() int {
+	return max(1, min(2*MaxMissedLimit, planBytes/(1024+len(s.Rule.Payload)+len(s.Rule.Target))))
+}
+
 // run is the job of one run. A punctual one is due at its instant, however late the tick; one made up late, or that had
 // to wait, at now. Jitter moves it by a part of an interval that is the same on every machine.
-func (s *Schedule) run(run Run, now time.Time, o ScheduleOptions) NewJob {
+func (s *Schedule) run(run Run, now time.Time, late bool, o ScheduleOptions) NewJob {
 	j := s.Rule.job(s.Tenant)
 	if o.Types != nil {
 		if t, ok := o.Types.Lookup(j.Type); ok {
@@ -248,9 +164,7 @@ func (s *Schedule) run(run Run, now time.Time, o ScheduleOptions) NewJob {
 		}
 	}
 	j.Run = &run
-	if !run.CatchUp {
-		j.RunAt = run.ScheduledFor
-	} else {
+	if j.RunAt = run.ScheduledFor; late {
 		j.RunAt = now
 	}
 	if s.Rule.Jitter > 0 {
@@ -277,4 +191,12 @@ func storeTime(t time.Time) time.Time {
 		return time.Time{}
 	}
 	return t.UTC().Truncate(time.Microsecond)
+}
+
+// later is the later of two instants: the clock of a store may be set back, what is accounted for stays so.
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -12,46 +13,58 @@ const (
 	AlertTypeMissed     = "type_missed"         // no job of a type succeeded for expect_within
 )
 
-// Watch decides about a schedule whose ExpectBy has passed. first and newest are what Succeeded answered for the
-// instant that is expected. st is the state that the schedule is about to get: when a success is expected next, and whether
-// an alert stands, is written there. The alerts are to be raised before.
+// Overdue reports whether a success is looked for at now.
+func (s *Schedule) Overdue(now time.Time) bool {
+	return !s.State.ExpectBy.IsZero() && !s.State.ExpectBy.After(now)
+}
+
+// Watch decides about a schedule that is Overdue. found is what Succeeded answered for the instant that is expected. When
+// a success is expected next, whether an alert stands, and the alert itself go into the step p.
 //
 // No success: an alert is raised, once, and the schedule is looked at again before long. A success in time: the next
-// instant behind the newest one is expected. A late one: the alert is raised and is over.
-func Watch(s *Schedule, st *ScheduleState, first, newest, now time.Time) ([]Alert, error) {
-	rule, err := s.Rule.Parse(s.State.Anchor)
-	if err != nil {
-		return nil, err
-	}
+// instant behind the newest one is expected. A late one: the alert is raised and is over. A rule that cannot be read makes
+// no runs: it raises the alert too.
+func (p *SchedulePlan) Watch(s *Schedule, found Success, now time.Time, o ScheduleOptions) {
+	within := time.Duration(s.Rule.ExpectWithin)
 	alert := Alert{Kind: AlertScheduleMissed, Tenant: s.Tenant, Subject: s.Name, Detail: fmt.Sprintf(
-		"no success of the instant %s was recorded within %s", s.State.Expected.Format(time.RFC3339), time.Duration(s.Rule.ExpectWithin))}
-	if newest.IsZero() {
-		within := time.Duration(s.Rule.ExpectWithin)
-		st.ExpectBy = now.Add(min(max(within/4, time.Second), recoverySlowly)).Truncate(time.Microsecond)
-		st.Expected, st.Alerted = s.State.Expected, true
-		if s.State.Alerted {
-			return nil, nil
+		"no success of the instant %s was recorded within %s", s.State.Expected.Format(time.RFC3339), within)}
+	rule, err := s.Rule.parse(s.State.Anchor, o.Zones)
+	if err != nil || found.Newest.IsZero() {
+		wait := min(max(within/4, time.Second), recoverySlowly)
+		if err != nil {
+			wait = brokenEvery
 		}
-		return []Alert{alert}, nil
+		p.State.ExpectBy = now.Add(wait).Truncate(time.Microsecond)
+		p.State.Expected, p.State.Alerted = s.State.Expected, true
+		if !s.State.Alerted {
+			p.Alerts = append(p.Alerts, alert)
+		}
+		return
 	}
-	expectNext(st, &s.Rule, rule, newest)
-	st.Alerted = false
-	over := alert
-	over.ClearedAt = now
-	switch due := s.State.Expected.Add(time.Duration(s.Rule.ExpectWithin)); {
+	expectNext(&p.State, &s.Rule, rule, found.Newest)
+	p.State.Alerted = false
+	alert.ClearedAt = now
+	switch due := s.State.Expected.Add(within); {
 	case s.State.Alerted:
-		return []Alert{over}, nil
-	case first.After(due):
-		over.RaisedAt = now
-		return []Alert{over}, nil
+		p.Alerts = append(p.Alerts, alert)
+	case found.First.After(due):
+		alert.RaisedAt = now
+		p.Alerts = append(p.Alerts, alert)
 	}
-	return nil, nil
+}
+
+// unexpect clears the alert of a schedule from which no success is expected any more.
+func (p *SchedulePlan) unexpect(s *Schedule, r *ScheduleRule, now time.Time) {
+	if r.ExpectWithin <= 0 && p.State.Alerted {
+		p.State.Alerted = false
+		p.Alerts = append(p.Alerts, Alert{Kind: AlertScheduleMissed, Tenant: s.Tenant, Subject: s.Name, ClearedAt: now})
+	}
 }
 
 // droppedAlert tells of instants that were dropped because more were missed than missed_limit.
 func droppedAlert(s *Schedule, n int64, now time.Time) Alert {
 	return Alert{
 		Kind: AlertDropped, Tenant: s.Tenant, Subject: s.Name, RaisedAt: now, ClearedAt: now,
-		Detail: fmt.Sprintf("%d missed instants were dropped: more than missed_limit (%d) were missed", n, s.Rule.MissedLimit),
+		Detail: fmt.Sprintf("%d missed instants were dropped: more than missed_limit (%d) were missed", n, cmp.Or(s.Rule.MissedLimit, DefaultMissedLimit)),
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/belfry-dev/belfry/core/recurrence"
 )
 
 // TickerStore is what a Ticker asks of a store: the tick itself, the end of attempts that were lost, and their count.
@@ -34,7 +36,8 @@ type Ticker struct {
 	background   sync.WaitGroup // upkeep
 	maintaining  atomic.Bool    // upkeep runs once at a time
 	rollups      rollups        // counts of lost attempts, which no worker can give any more
-	zonesChecked bool           // no schedule was computed with another time zone database
+	zonesChecked bool           // no schedule of the buckets held was computed with another time zone database
+	zonesHeld    int            // how many these were
 	alerting     atomic.Bool    // alerts are published once at a time
 	events       sync.Mutex     // OnEvent is called by one goroutine at a time
 }
@@ -111,6 +114,9 @@ func (o TickerOptions) withDefaults() TickerOptions {
 	o.ExpireLimit = cmp.Or(o.ExpireLimit, 1000)
 	o.ScheduleLimit = cmp.Or(o.ScheduleLimit, 1000)
 	o.Schedules.TickPeriod = o.Period
+	if o.Schedules.Zones == nil {
+		o.Schedules.Zones = new(recurrence.Zones)
+	}
 	o.Schedules.Takeover = cmp.Or(o.Schedules.Takeover, o.LeaseLength+o.Period)
 	o.MaintainPeriod = cmp.Or(o.MaintainPeriod, time.Minute)
 	if o.Chance == nil {

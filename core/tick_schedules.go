@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -17,7 +16,8 @@ const (
 )
 
 // advance takes the schedules that the tick found to their next states: it makes their jobs and accounts for their
-// instants, batch by batch, under the leases of this pass. What another pass or a user was faster with is left.
+// instants, batch by batch, under the leases of this pass. What another pass or a user was faster with is left. When
+// half of the time of the pass is over the rest is left to the next one, under fresh leases.
 func (t *Ticker) advance(ctx context.Context, res TickResult, report *TickReport) error {
 	if len(res.Held) == 0 {
 		return nil
@@ -26,131 +26,80 @@ func (t *Ticker) advance(ctx context.Context, res TickResult, report *TickReport
 	if err := t.recompute(ctx, res); err != nil {
 		return err
 	}
-	var plans []*SchedulePlan
-	var alerts []Alert
-	jobs := 0
-	flush := func() error {
-		err := t.write(ctx, res, plans, alerts, report)
-		plans, alerts, jobs = nil, nil, 0
+	report.More = report.More || len(res.Schedules) >= t.opts.ScheduleLimit
+	found, err := t.successes(ctx, res)
+	if err != nil {
 		return err
 	}
+	b := batch{t: t, res: res, report: report}
 	for i := range res.Schedules {
 		s := &res.Schedules[i]
-		plan, told, err := t.plan(ctx, s, res.Now)
-		if err != nil {
+		b.add(s, t.plan(s, found[s.ID], res.Now))
+		if !b.full() {
+			continue
+		}
+		if err := b.write(ctx); err != nil {
 			return err
 		}
-		plans, alerts = append(plans, plan), append(alerts, told...)
-		if jobs += len(plan.Jobs); jobs >= advanceJobs {
-			if err := flush(); err != nil {
-				return err
-			}
+		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < t.opts.LeaseLength/2 {
+			report.More = true
+			return nil
 		}
 	}
-	report.More = report.More || len(res.Schedules) >= t.opts.ScheduleLimit
-	return flush()
+	return b.write(ctx)
+}
+
+// successes asks for the successes of the schedules from which one is overdue.
+func (t *Ticker) successes(ctx context.Context, res TickResult) (map[int64]Success, error) {
+	var asks []SuccessQuery
+	var ids []int64
+	for i := range res.Schedules {
+		if s := &res.Schedules[i]; s.Overdue(res.Now) {
+			asks = append(asks, SuccessQuery{Tenant: s.Tenant, Name: s.Name, Since: s.State.Expected})
+			ids = append(ids, s.ID)
+		}
+	}
+	if len(asks) == 0 {
+		return nil, nil
+	}
+	answers, err := t.store.Succeeded(ctx, asks)
+	if err != nil {
+		return nil, fmt.Errorf("tick: %w", err)
+	}
+	found := make(map[int64]Success, len(ids))
+	for i, id := range ids {
+		found[id] = answers[i]
+	}
+	return found, nil
 }
 
 // plan plans one schedule: its instants, or the run that waits, and whether a success is overdue.
-func (t *Ticker) plan(ctx context.Context, s *Schedule, now time.Time) (*SchedulePlan, []Alert, error) {
+func (t *Ticker) plan(s *Schedule, found Success, now time.Time) *SchedulePlan {
 	plan, err := PlanSchedule(s, now, t.opts.Schedules)
 	if err != nil {
 		t.event(TickEvent{Kind: ScheduleBroken, Err: err, Count: 1})
 		plan = s.step()
-		plan.State.NextDue = now.Add(brokenEvery).Truncate(time.Microsecond)
-		return plan, nil, nil
+		if due := s.State.NextDue; !due.IsZero() && !due.After(now) {
+			plan.State.NextDue = now.Add(brokenEvery).Truncate(time.Microsecond)
+		}
 	}
 	if plan == nil {
 		plan = s.step()
 	}
-	var alerts []Alert
-	if plan.Limited > 0 {
-		alerts = append(alerts, droppedAlert(s, plan.Limited, now))
+	if s.Overdue(now) {
+		plan.Watch(s, found, now, t.opts.Schedules)
 	}
-	if by := s.State.ExpectBy; !by.IsZero() && !by.After(now) {
-		first, newest, err := t.store.Succeeded(ctx, s.Tenant, s.Name, s.State.Expected)
-		if err != nil {
-			return nil, nil, fmt.Errorf("tick: %w", err)
-		}
-		told, err := Watch(s, &plan.State, first, newest, now)
-		if err != nil {
-			return nil, nil, fmt.Errorf("tick: %w", err)
-		}
-		alerts = append(alerts, told...)
-	}
-	return plan, alerts, nil
-}
-
-// write raises the alerts and writes the steps. The alerts go first: what they tell is noted in the steps, and raising
-// one again changes nothing.
-func (t *Ticker) write(ctx context.Context, res TickResult, plans []*SchedulePlan, alerts []Alert, report *TickReport) error {
-	if len(plans) == 0 {
-		return nil
-	}
-	if len(alerts) > 0 {
-		if err := t.store.RaiseAlerts(ctx, alerts); err != nil {
-			return fmt.Errorf("tick: %w", err)
-		}
-	}
-	byID := make(map[int64]*Schedule, len(res.Schedules))
-	for i := range res.Schedules {
-		byID[res.Schedules[i].ID] = &res.Schedules[i]
-	}
-	steps := make([]Advance, len(plans))
-	for i, p := range plans {
-		steps[i] = p.Advance
-		if s := byID[p.ID]; p.Cancel && s != nil {
-			if err := CancelRuns(ctx, t.store, s.Tenant, s.Name); err != nil {
-				return fmt.Errorf("tick: %w", err)
-			}
-		}
-	}
-	answers, err := t.store.AdvanceSchedules(ctx, steps, res.Held)
-	if err != nil {
-		return fmt.Errorf("tick: %w", err)
-	}
-	var lanes []Lane
-	for i, a := range answers {
-		if a.Stale {
-			continue
-		}
-		report.Schedules++
-		report.Runs += len(a.JobIDs)
-		report.More = report.More || plans[i].More
-		for j := range steps[i].Jobs {
-			lanes = append(lanes, Lane{Priority: steps[i].Jobs[j].Priority, Type: steps[i].Jobs[j].Type})
-		}
-	}
-	if len(lanes) > 0 {
-		t.wake(lanes)
-		report.More = report.More || t.dispatcher != nil // they are to be published
-	}
-	return nil
-}
-
-// RunCanceller is what CancelRuns asks of a store.
-type RunCanceller interface {
-	ActiveRuns(ctx context.Context, tenant, name string) ([]int64, error)
-	Cancel(ctx context.Context, id int64) (Job, error)
-}
-
-// CancelRuns cancels the runs of a schedule that wait, and asks those that run to stop.
-func CancelRuns(ctx context.Context, store RunCanceller, tenant, name string) error {
-	ids, err := store.ActiveRuns(ctx, tenant, name)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if _, err := store.Cancel(ctx, id); err != nil && !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound) {
-			return err
-		}
-	}
-	return nil
+	return plan
 }
 
 // recompute gives schedules that were computed with another time zone database their next instant by this one, a page
-// in each pass until none is left.
+// in each pass until none is left in the buckets that are held. Those of other buckets are their holder's, or are
+// looked for again when buckets have come here.
 func (t *Ticker) recompute(ctx context.Context, res TickResult) error {
+	if len(res.Held) > t.zonesHeld {
+		t.zonesChecked = false
+	}
+	t.zonesHeld = len(res.Held)
 	if t.zonesChecked {
 		return nil
 	}
@@ -158,23 +107,32 @@ func (t *Ticker) recompute(ctx context.Context, res TickResult) error {
 	if err != nil {
 		return fmt.Errorf("tick: %w", err)
 	}
-	var steps []Advance
+	steps := make([]Advance, len(list))
 	for i := range list {
 		s := &list[i]
-		step := s.step().Advance
-		step.State.TZData = TZDataVersion()
-		if rule, err := s.Rule.Parse(s.State.Anchor); err == nil && s.State.PausedAt.IsZero() {
-			step.State.NextDue = storeTime(rule.NextToAccount(s.State.Accounted))
+		steps[i] = s.step().Advance
+		state := &steps[i].State
+		state.TZData = TZDataVersion()
+		if rule, err := s.Rule.parse(state.Anchor, t.opts.Schedules.Zones); err == nil && state.PausedAt.IsZero() {
+			state.NextDue = storeTime(rule.NextToAccount(state.Accounted))
 		}
-		steps = append(steps, step)
 	}
+	moved := 0
 	if len(steps) > 0 {
-		if _, err := t.store.AdvanceSchedules(ctx, steps, res.Held); err != nil {
+		answers, err := t.store.AdvanceSchedules(ctx, steps, res.Held)
+		if err != nil {
 			return fmt.Errorf("tick: %w", err)
 		}
-		t.event(TickEvent{Kind: ZonesRecomputed, Count: len(steps)})
+		for _, a := range answers {
+			if !a.Stale {
+				moved++
+			}
+		}
 	}
-	t.zonesChecked = len(list) < zonesAtOnce
+	if moved > 0 {
+		t.event(TickEvent{Kind: ZonesRecomputed, Count: moved})
+	}
+	t.zonesChecked = moved == 0 || len(list) < zonesAtOnce && moved == len(list)
 	return nil
 }
 

@@ -54,9 +54,16 @@ type stepRow struct {
 	step, base int64
 }
 
+// stepAlert is an alert that goes with a step.
+type stepAlert struct {
+	*core.Alert
+	step int64
+}
+
 func (s *Store) advanceArgs(steps []core.Advance, fence []core.Held) (*wire.Args, error) {
 	var jobs []stepJob
 	var ledger []stepRow
+	var alerts []stepAlert
 	for i := range steps {
 		base := int64(len(jobs))
 		for j := range steps[i].Jobs {
@@ -65,8 +72,11 @@ func (s *Store) advanceArgs(steps []core.Advance, fence []core.Held) (*wire.Args
 		for j := range steps[i].Occurrences {
 			ledger = append(ledger, stepRow{&steps[i].Occurrences[j], int64(i + 1), base})
 		}
+		for j := range steps[i].Alerts {
+			alerts = append(alerts, stepAlert{&steps[i].Alerts[j], int64(i + 1)})
+		}
 	}
-	a := s.args(41)
+	a := s.args(47)
 	wire.Int8s(a, fence, func(h *core.Held) int64 { return int64(h.Bucket) })
 	wire.Int8s(a, fence, func(h *core.Held) int64 { return h.Token })
 	a.Bool(fence == nil)
@@ -89,6 +99,11 @@ func (s *Store) advanceArgs(steps []core.Advance, fence []core.Held) (*wire.Args
 	wire.Texts(a, ledger, func(l *stepRow) string { return l.Outcome })
 	wire.TextsOrNull(a, ledger, func(l *stepRow) string { return l.Reason })
 	wire.JSONs(a, steps, func(st *core.Advance) []byte { return ruleOf(st).Payload })
+	wire.Int8s(a, alerts, func(al *stepAlert) int64 { return al.step })
+	wire.Texts(a, alerts, func(al *stepAlert) string { return al.Kind })
+	wire.Texts(a, alerts, func(al *stepAlert) string { return al.Detail })
+	wire.Bools(a, alerts, func(al *stepAlert) bool { return clears(al.Alert) })
+	wire.Bools(a, alerts, func(al *stepAlert) bool { return momentary(al.Alert) })
 	return a, nil
 }
 
@@ -111,7 +126,7 @@ func stepArgs(a *wire.Args, steps []core.Advance) error {
 	at, next := 0, 0
 	wire.Int8s(a, steps, func(st *core.Advance) int64 { return st.ID })
 	wire.Int8s(a, steps, func(st *core.Advance) int64 { return st.Version })
-	wire.Times(a, steps, func(st *core.Advance) time.Time { return st.Accounted })
+	wire.Int8s(a, steps, func(st *core.Advance) int64 { return st.Moves })
 	wire.BoolsOrNull(a, steps, func(st *core.Advance) bool { return st.Inactive })
 	wire.JSONs(a, steps, func(*core.Advance) []byte { at++; return rules[at-1] })
 	wire.TextsOrNull(a, steps, func(st *core.Advance) string { return ruleOf(st).Type })

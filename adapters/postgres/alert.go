@@ -18,10 +18,15 @@ func (s *Store) RaiseAlerts(ctx context.Context, alerts []core.Alert) error {
 	wire.Texts(a, alerts, func(al *core.Alert) string { return al.Tenant })
 	wire.Texts(a, alerts, func(al *core.Alert) string { return al.Subject })
 	wire.Texts(a, alerts, func(al *core.Alert) string { return al.Detail })
-	wire.Bools(a, alerts, func(al *core.Alert) bool { return al.RaisedAt.IsZero() && !al.ClearedAt.IsZero() })
-	wire.Bools(a, alerts, func(al *core.Alert) bool { return !al.RaisedAt.IsZero() && !al.ClearedAt.IsZero() })
+	wire.Bools(a, alerts, func(al *core.Alert) bool { return clears(al) })
+	wire.Bools(a, alerts, func(al *core.Alert) bool { return momentary(al) })
 	return s.run(ctx, "raise alerts", s.guard(s.opts.LockTimeout), s.sql.call("raise_alerts", a, nil))
 }
+
+// clears and momentary say what is to become of an alert that is raised: see core.ScheduleStore.
+func clears(a *core.Alert) bool { return a.RaisedAt.IsZero() && !a.ClearedAt.IsZero() }
+
+func momentary(a *core.Alert) bool { return !a.RaisedAt.IsZero() && !a.ClearedAt.IsZero() }
 
 // Alerts lists alerts, newest first.
 func (s *Store) Alerts(ctx context.Context, q core.AlertQuery) (list []core.Alert, err error) {

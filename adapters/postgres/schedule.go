@@ -65,7 +65,7 @@ func (s *Store) schedules(ctx context.Context, act string, call func(string, *wi
 // DeleteSchedule removes a schedule and its ledger.
 func (s *Store) DeleteSchedule(ctx context.Context, tenant, name string, version int64) error {
 	fault := core.ErrNotFound
-	a := wire.NewArgs(3).Text(tenant).Text(name).Int8(version)
+	a := s.args(3).Text(tenant).Text(name).Int8(version)
 	err := s.run(ctx, "delete schedule", s.guard(s.opts.LockTimeout), s.sql.call("delete_schedule", a, func(r wire.Row) error {
 		if fault = nil; !r.Bool(1) {
 			fault = core.ErrStale
@@ -99,14 +99,18 @@ func (s *Store) Occurrences(ctx context.Context, q core.OccurrenceQuery) (list [
 	return list, err
 }
 
-// Succeeded looks for the first success of a schedule and the newest.
-func (s *Store) Succeeded(ctx context.Context, tenant, name string, since time.Time) (first, newest time.Time, err error) {
-	a := wire.NewArgs(3).Text(tenant).Text(name).Time(since)
-	err = s.run(ctx, "succeeded", s.guard(s.opts.LockTimeout), s.sql.call("succeeded", a, func(r wire.Row) error {
-		first, newest = r.Time(0), r.Time(1)
+// Succeeded looks for the first success of each schedule and the newest.
+func (s *Store) Succeeded(ctx context.Context, asks []core.SuccessQuery) ([]core.Success, error) {
+	found := make([]core.Success, len(asks))
+	a := wire.NewArgs(3)
+	wire.Texts(a, asks, func(q *core.SuccessQuery) string { return q.Tenant })
+	wire.Texts(a, asks, func(q *core.SuccessQuery) string { return q.Name })
+	wire.Times(a, asks, func(q *core.SuccessQuery) time.Time { return q.Since })
+	err := s.run(ctx, "succeeded", s.guard(s.opts.LockTimeout), s.sql.call("succeeded", a, func(r wire.Row) error {
+		found[r.Int(0)-1] = core.Success{First: r.Time(1), Newest: r.Time(2)}
 		return nil
 	}))
-	return first, newest, err
+	return found, err
 }
 
 // Places of the columns of {schedule}.
@@ -128,13 +132,14 @@ const (
 	schedExpected
 	schedAlerted
 	schedPayload
+	schedMoves
 	schedActive // the first column after {schedule}
 )
 
 // schedule reads the columns of {schedule} and whether a run is active. A damaged rule reads as one that never matches.
 func schedule(r wire.Row) core.Schedule {
 	s := core.Schedule{
-		ID: r.Int(schedID), Tenant: r.Text(schedTenant), Name: r.Text(schedName), Version: r.Int(schedVersion),
+		ID: r.Int(schedID), Tenant: r.Text(schedTenant), Name: r.Text(schedName), Version: r.Int(schedVersion), Moves: r.Int(schedMoves),
 		CreatedAt: r.Time(schedCreatedAt), UpdatedAt: r.Time(schedUpdatedAt), Active: r.Bool(schedActive),
 		State: core.ScheduleState{
 			Anchor: r.Time(schedAnchor), Accounted: r.Time(schedAccounted), NextDue: r.Time(schedNextDue),
@@ -153,4 +158,4 @@ func schedule(r wire.Row) core.Schedule {
 }
 
 const scheduleColumns = `s.id, s.tenant, s.name, s.version, s.rule, s.created_at, s.updated_at, s.anchor, s.accounted, s.next_due, s.waiting,
-    s.paused_at, s.tz_data, s.expect_by, s.expected, s.alerted, s.payload`
+    s.paused_at, s.tz_data, s.expect_by, s.expected, s.alerted, s.payload, s.moves`

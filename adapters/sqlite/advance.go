@@ -61,7 +61,7 @@ func (t *tx) advance(step *core.Advance, held int64) (core.Advanced, error) {
 		return stale, err
 	}
 	now := found.schedule()
-	if held>>core.BucketOf(now.ID)&1 == 0 || now.Version != step.Version || !now.State.Accounted.Equal(step.Accounted) || step.Inactive && now.Active {
+	if held>>core.BucketOf(now.ID)&1 == 0 || now.Version != step.Version || now.Moves != step.Moves || step.Inactive && now.Active {
 		return stale, nil
 	}
 	answer := core.Advanced{Version: now.Version, JobIDs: make([]int64, len(step.Jobs))}
@@ -86,6 +86,12 @@ func (t *tx) advance(step *core.Advance, held int64) (core.Advanced, error) {
 	}
 	for i := range step.Jobs {
 		if answer.JobIDs[i], err = t.submitRun(&now, &step.Jobs[i]); err != nil {
+			return stale, err
+		}
+	}
+	for _, a := range step.Alerts {
+		a.Tenant, a.Subject = now.Tenant, now.Name
+		if err := t.raise(&a); err != nil {
 			return stale, err
 		}
 	}
@@ -169,7 +175,7 @@ func (t *tx) dueSchedules(limit int, res *core.TickResult) error {
 		s.Active = s.Active && s.Rule.Exclusive()
 		res.Schedules = append(res.Schedules, s)
 	}
-	next, err := t.row("next_schedule")
+	next, err := t.row("next_schedule", t.now)
 	if err != nil {
 		return err
 	}

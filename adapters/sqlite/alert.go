@@ -21,12 +21,12 @@ func (s *Store) RaiseAlerts(ctx context.Context, alerts []core.Alert) error {
 }
 
 func (t *tx) raise(a *core.Alert) error {
-	if a.RaisedAt.IsZero() && !a.ClearedAt.IsZero() {
-		_, err := t.exec("clear_alert", a.Kind, a.Tenant, a.Subject, t.now)
-		return err
-	}
 	var over any
 	if !a.ClearedAt.IsZero() {
+		cleared, err := t.exec("clear_alert", a.Kind, a.Tenant, a.Subject, t.now)
+		if err != nil || cleared > 0 || a.RaisedAt.IsZero() {
+			return err
+		}
 		over = t.now
 	}
 	_, err := t.exec("raise_alert", a.Kind, a.Tenant, a.Subject, a.Detail, t.now, over)

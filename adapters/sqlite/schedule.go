@@ -92,7 +92,7 @@ func (s *Store) DeleteSchedule(ctx context.Context, tenant, name string, version
 				return err
 			}
 		}
-		return nil
+		return t.raise(&core.Alert{Kind: core.AlertScheduleMissed, Tenant: tenant, Subject: name, ClearedAt: instant(t.now)})
 	})
 	return wrap("delete schedule", err)
 }
@@ -123,15 +123,22 @@ func (s *Store) Occurrences(ctx context.Context, q core.OccurrenceQuery) (list [
 	return list, wrap("occurrences", err)
 }
 
-// Succeeded looks for the first success of a schedule and the newest.
-func (s *Store) Succeeded(ctx context.Context, tenant, name string, since time.Time) (first, newest time.Time, err error) {
-	err = s.readers.read(ctx, func(c *conn) error {
-		return c.query(ctx, "succeeded", func(r row) error {
-			first, newest = r.time(0), r.time(1)
-			return nil
-		}, tenant, name, micros(since))
+// Succeeded looks for the first success of each schedule and the newest.
+func (s *Store) Succeeded(ctx context.Context, asks []core.SuccessQuery) ([]core.Success, error) {
+	found := make([]core.Success, len(asks))
+	err := s.readers.read(ctx, func(c *conn) error {
+		for i, q := range asks {
+			err := c.query(ctx, "succeeded", func(r row) error {
+				found[i] = core.Success{First: r.time(0), Newest: r.time(1)}
+				return nil
+			}, q.Tenant, q.Name, micros(q.Since))
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
-	return first, newest, wrap("succeeded", err)
+	return found, wrap("succeeded", err)
 }
 
 // number stores a boolean.
@@ -164,13 +171,14 @@ const (
 	schedExpectBy
 	schedExpected
 	schedAlerted
+	schedMoves
 	schedActive
 )
 
 // schedule reads a row of schedules and whether a run is active. A damaged rule reads as one that never matches.
 func (r row) schedule() core.Schedule {
 	s := core.Schedule{
-		ID: r.int(schedID), Tenant: r.text(schedTenant), Name: r.text(schedName), Version: r.int(schedVersion), Rule: decode[core.ScheduleRule](r.raw(schedRule)),
+		ID: r.int(schedID), Tenant: r.text(schedTenant), Name: r.text(schedName), Version: r.int(schedVersion), Moves: r.int(schedMoves), Rule: decode[core.ScheduleRule](r.raw(schedRule)),
 		CreatedAt: r.time(schedCreatedAt), UpdatedAt: r.time(schedUpdatedAt), Active: r.int(schedActive) != 0,
 		State: core.ScheduleState{
 			Anchor: r.time(schedAnchor), Accounted: r.time(schedAccounted), NextDue: r.time(schedNextDue),

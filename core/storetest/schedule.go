@@ -62,7 +62,7 @@ func fired(of core.Schedule, n int) core.Advance {
 	state := of.State
 	state.Accounted, state.NextDue = instant(n), instant(n+1)
 	return core.Advance{
-		ID: of.ID, Version: of.Version, Accounted: of.State.Accounted, State: state,
+		ID: of.ID, Version: of.Version, Moves: of.Moves, State: state,
 		Jobs:        []core.NewJob{{Type: of.Rule.Type, Tenant: of.Tenant, RunAt: instant(n), Run: &core.Run{Schedule: of.Name, ScheduledFor: instant(n)}}},
 		Occurrences: []core.Ledgered{{Occurrence: core.Occurrence{From: instant(n), To: instant(n), Count: 1, Outcome: core.OccurrenceFired}}},
 	}
@@ -237,7 +237,7 @@ func (s *stage) redefine(of core.Schedule) {
 	now := s.schedule(of)
 	rule := now.Rule
 	rule.Type, rule.Paused = "another", true
-	answer := s.step(core.Advance{ID: of.ID, Version: now.Version, Accounted: now.State.Accounted, State: now.State, Rule: &rule})
+	answer := s.step(core.Advance{ID: of.ID, Version: now.Version, Moves: now.Moves, State: now.State, Rule: &rule})
 	got := s.schedule(of)
 	if answer.Stale || answer.Version != 2 || got.Version != 2 || !reflect.DeepEqual(got.Rule, rule) {
 		s.Errorf("answer %+v, schedule %+v", answer, got)
@@ -253,7 +253,7 @@ func (s *stage) redefine(of core.Schedule) {
 func advanceStale(s *stage) {
 	of := s.newSchedule(core.ScheduleRule{})
 	for name, change := range map[string]func(*core.Advance){
-		"another state":   func(a *core.Advance) { a.Accounted = a.Accounted.Add(time.Microsecond) },
+		"another state":   func(a *core.Advance) { a.Moves++ },
 		"another version": func(a *core.Advance) { a.Version++ },
 		"no such one":     func(a *core.Advance) { a.ID += 1000 },
 	} {
@@ -349,11 +349,11 @@ func tickSchedules(s *stage) {
 	ahead := s.newSchedule(core.ScheduleRule{})
 	state := ahead.State
 	state.NextDue = s.now().Add(20 * time.Minute).Truncate(time.Microsecond)
-	s.step(core.Advance{ID: ahead.ID, Version: 1, Accounted: state.Accounted, State: state})
+	s.step(core.Advance{ID: ahead.ID, Version: 1, State: state})
 	late := s.newSchedule(core.ScheduleRule{})
 	state = late.State
 	state.NextDue, state.ExpectBy = time.Time{}, s.now().Add(-time.Second)
-	s.step(core.Advance{ID: late.ID, Version: 1, Accounted: state.Accounted, State: state})
+	s.step(core.Advance{ID: late.ID, Version: 1, State: state})
 
 	req := tickRequest("holder-1")
 	if res := s.tick(req); len(res.Schedules) != 0 || res.ScheduleIn != 0 {
@@ -379,7 +379,7 @@ func tickSchedules(s *stage) {
 	for _, of := range []core.Schedule{due, late} {
 		now := s.schedule(of)
 		now.State.NextDue, now.State.ExpectBy = time.Time{}, time.Time{}
-		s.step(core.Advance{ID: of.ID, Version: 1, Accounted: now.State.Accounted, State: now.State})
+		s.step(core.Advance{ID: of.ID, Version: 1, Moves: now.Moves, State: now.State})
 	}
 	req.ScheduleLimit = 10
 	if res := s.tick(req); len(res.Schedules) != 0 || res.ScheduleIn <= 19*time.Minute || res.ScheduleIn > 20*time.Minute {
@@ -471,13 +471,13 @@ func succeededNewest(s *stage) {
 		}
 		s.finish(outcome)
 	}
-	at, instantDone, err := s.store.Succeeded(s.ctx, "", of.Name, instant(0))
+	found, err := s.store.Succeeded(s.ctx, []core.SuccessQuery{{Name: of.Name, Since: instant(0)}, {Name: of.Name, Since: instant(2)}, {Tenant: "a", Name: of.Name}})
 	s.must(err)
-	if !instantDone.Equal(instant(1)) || at.IsZero() {
-		s.Errorf("succeeded at %s for %s", at, instantDone)
+	if len(found) != 3 || !found[0].Newest.Equal(instant(1)) || found[0].First.IsZero() {
+		s.Fatalf("succeeded: %+v", found)
 	}
-	if _, instantDone, err = s.store.Succeeded(s.ctx, "", of.Name, instant(2)); err != nil || !instantDone.IsZero() {
-		s.Errorf("of an instant that failed: %s, %v", instantDone, err)
+	if !found[1].Newest.IsZero() || !found[1].First.IsZero() || !found[2].Newest.IsZero() {
+		s.Errorf("of an instant that failed, and of another tenant: %+v", found[1:])
 	}
 }
 

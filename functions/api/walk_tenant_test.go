@@ -114,7 +114,7 @@ func (b *bench) keepSchedules(t *testing.T, o *tenant, word string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	step := core.Advance{ID: s.ID, Version: s.Version, Accounted: s.State.Accounted, State: s.State}
+	step := core.Advance{ID: s.ID, Version: s.Version, Moves: s.Moves, State: s.State}
 	step.State.Accounted = step.State.Accounted.Add(time.Second)
 	for i := range 2 {
 		at := s.State.Accounted.Add(time.Duration(i+1) * 100 * time.Millisecond)

@@ -35,6 +35,7 @@ CREATE TABLE belfry.schedules (
     expect_by  timestamptz,
     expected   timestamptz,
     alerted    boolean NOT NULL DEFAULT false,
+    moves      bigint NOT NULL DEFAULT 0,       -- how many Advances it has had
     UNIQUE (tenant, name)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
 

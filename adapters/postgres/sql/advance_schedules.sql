@@ -1,12 +1,13 @@
 -- Take schedules to their next state, with the jobs and ledger rows that belong to it. A schedule that has moved, is
 -- locked, has an active run where it must not, or lies outside the fence is passed over, with all that belongs to it.
 --   $1 clock offset  $2 fence: buckets  $3 fence: tokens  $4 without a fence
---   steps: $5 ids  $6 versions  $7 accounted  $8 inactive  $9 rules or null  $10 types or null  $11 paused  $12 exclusive  $13 anchors
+--   steps: $5 ids  $6 versions  $7 moves  $8 inactive  $9 rules or null  $10 types or null  $11 paused  $12 exclusive  $13 anchors
 --   $14 accounted now  $15 next due  $16 paused at  $17 time zone data  $18 expect by  $19 expected  $20 alerted  $21 waiting
 --   $22 attach from  $23 attach to  $43 payloads, with the rules
 --   jobs: $24 step  $25 types  $26 payloads  $27 priorities  $28 run at or null  $29 most attempts  $30 timeouts  $31 backoffs
 --   $32 targets  $33 tags  $34 scheduled for  $35 covers
 --   ledger: $36 step  $37 job or null  $38 from  $39 to  $40 counts  $41 outcomes  $42 reasons
+--   alerts: $44 step  $45 kinds  $46 details  $47 clear  $48 momentary, as in raise_alerts
 WITH held AS MATERIALIZED (
     SELECT l.bucket
     FROM   unnest($2::bigint[], $3::bigint[]) AS f (bucket, token)
@@ -14,21 +15,21 @@ WITH held AS MATERIALIZED (
     ORDER  BY l.bucket
     FOR    SHARE OF l
 ), steps AS MATERIALIZED (
-    SELECT * FROM unnest($5::bigint[], $6::bigint[], $7::timestamptz[], $8::boolean[], $9::json[], $10::text[], $11::boolean[], $12::boolean[],
+    SELECT * FROM unnest($5::bigint[], $6::bigint[], $7::bigint[], $8::boolean[], $9::json[], $10::text[], $11::boolean[], $12::boolean[],
         $13::timestamptz[], $14::timestamptz[], $15::timestamptz[], $16::timestamptz[], $17::text[], $18::timestamptz[], $19::timestamptz[],
         $20::boolean[], $21::json[], $22::timestamptz[], $23::timestamptz[], $43::json[])
-        WITH ORDINALITY AS g (ref, old_version, old_accounted, inactive, rule, type, paused, exclusive, anchor, accounted, next_due, paused_at,
+        WITH ORDINALITY AS g (ref, old_version, old_moves, inactive, rule, type, paused, exclusive, anchor, accounted, next_due, paused_at,
             tz_data, expect_by, expected, alerted, waiting, attach_from, attach_to, payload, step)
 ), locked AS MATERIALIZED (
     SELECT g.step, s.id
-    FROM   steps g JOIN belfry.schedules s ON s.id = g.ref AND s.version = g.old_version AND s.accounted = g.old_accounted
+    FROM   steps g JOIN belfry.schedules s ON s.id = g.ref AND s.version = g.old_version AND s.moves = g.old_moves
     WHERE  ($4::boolean OR (s.id & 63) IN (SELECT bucket FROM held))
       AND  NOT (coalesce(g.inactive, false) AND EXISTS (SELECT FROM belfry.jobs j WHERE j.tenant = s.tenant AND j.schedule = s.name))
     ORDER  BY s.id
     FOR    UPDATE OF s SKIP LOCKED
 ), moved AS (
     UPDATE belfry.schedules s
-    SET    version = s.version + CASE WHEN g.rule IS NULL THEN 0 ELSE 1 END,
+    SET    moves = s.moves + 1, version = s.version + CASE WHEN g.rule IS NULL THEN 0 ELSE 1 END,
            updated_at = CASE WHEN g.rule IS NULL THEN s.updated_at ELSE {now} END,
            rule = coalesce(g.rule, s.rule), payload = CASE WHEN g.rule IS NULL THEN s.payload ELSE g.payload END, type = coalesce(g.type, s.type),
            paused = CASE WHEN g.rule IS NULL THEN s.paused ELSE coalesce(g.paused, false) END,
@@ -54,16 +55,33 @@ WITH held AS MATERIALIZED (
     FROM   jobs
 ), ledger AS (
     INSERT INTO belfry.occurrences (schedule_id, from_at, to_at, count, outcome, reason, job_id, at)
-    SELECT m.id, g.from_at, g.to_at, g.count, g.outcome, g.reason, (SELECT j.id FROM jobs j WHERE j.job = g.job), {now}
+    SELECT m.id, g.from_at, g.to_at, g.count, g.outcome, g.reason, j.id, {now}
     FROM   unnest($36::bigint[], $37::bigint[], $38::timestamptz[], $39::timestamptz[], $40::bigint[], $41::text[], $42::text[])
                AS g (step, job, from_at, to_at, count, outcome, reason)
     JOIN   moved m ON m.step = g.step
+    LEFT   JOIN jobs j ON j.job = g.job
 ), attached AS (
     UPDATE belfry.occurrences o
     SET    job_id = j.id
     FROM   (SELECT DISTINCT ON (step) * FROM jobs ORDER BY step, job) j
     WHERE  j.attach_from IS NOT NULL AND o.schedule_id = j.schedule_id AND o.from_at >= j.attach_from AND o.to_at <= j.attach_to
       AND  o.job_id IS NULL AND o.outcome <> 'skipped'
+), told AS MATERIALIZED (
+    SELECT a.kind, m.tenant, m.name AS subject, a.detail, coalesce(a.clear, false) AS clear, coalesce(a.momentary, false) AS momentary
+    FROM   unnest($44::bigint[], $45::text[], $46::text[], $47::boolean[], $48::boolean[]) AS a (step, kind, detail, clear, momentary)
+    JOIN   moved m ON m.step = a.step
+), cleared AS (
+    UPDATE belfry.alerts a SET cleared_at = {now}
+    FROM   told t
+    WHERE  (t.clear OR t.momentary) AND a.kind = t.kind AND a.tenant = t.tenant AND a.subject = t.subject AND a.cleared_at IS NULL
+), raised AS (
+    INSERT INTO belfry.alerts (kind, tenant, subject, detail, raised_at, cleared_at)
+    SELECT kind, tenant, subject, detail, {now}, CASE WHEN momentary THEN {now} END
+    FROM   told t
+    WHERE  NOT clear AND NOT (momentary AND EXISTS (
+               SELECT FROM belfry.alerts a WHERE a.kind = t.kind AND a.tenant = t.tenant AND a.subject = t.subject AND a.cleared_at IS NULL))
+    ORDER  BY kind, tenant, subject
+    ON CONFLICT (kind, tenant, subject) WHERE cleared_at IS NULL DO NOTHING
 )
 SELECT m.step, m.version, 0::bigint, 0::bigint FROM moved m
 UNION ALL

@@ -1,9 +1,25 @@
--- The first success of a schedule for instants at or after one, and the newest such instant.
---   $1 tenant  $2 schedule  $3 instant
-SELECT min(finished_at), max(scheduled_for)
-FROM   (
-    SELECT finished_at, scheduled_for, status FROM belfry.job_history WHERE tenant = $1::text AND schedule = $2::text AND scheduled_for >= $3::timestamptz
-    UNION ALL
-    SELECT finished_at, scheduled_for, status FROM belfry.job_history_overflow WHERE tenant = $1 AND schedule = $2 AND scheduled_for >= $3
-) h
-WHERE  status = 4;
+-- For instants of schedules at or after one: when the first success among the 100 earliest was recorded, and the newest
+-- instant that succeeded. A few rows are read for each, however many there are.
+--   $1 tenants  $2 schedules  $3 instants
+SELECT g.item, first.at, newest.instant
+FROM   unnest($1::text[], $2::text[], $3::timestamptz[]) WITH ORDINALITY AS g (tenant, schedule, since, item)
+CROSS  JOIN LATERAL (
+    SELECT min(finished_at) AS at
+    FROM   ((SELECT finished_at FROM belfry.job_history h
+             WHERE  h.tenant = g.tenant AND h.schedule = g.schedule AND h.scheduled_for >= g.since AND h.status = 4
+             ORDER  BY h.scheduled_for LIMIT 100)
+            UNION ALL
+            (SELECT finished_at FROM belfry.job_history_overflow h
+             WHERE  h.tenant = g.tenant AND h.schedule = g.schedule AND h.scheduled_for >= g.since AND h.status = 4
+             ORDER  BY h.scheduled_for LIMIT 100)) early
+) first
+CROSS  JOIN LATERAL (
+    SELECT max(scheduled_for) AS instant
+    FROM   ((SELECT scheduled_for FROM belfry.job_history h
+             WHERE  h.tenant = g.tenant AND h.schedule = g.schedule AND h.scheduled_for >= g.since AND h.status = 4
+             ORDER  BY h.scheduled_for DESC LIMIT 1)
+            UNION ALL
+            (SELECT scheduled_for FROM belfry.job_history_overflow h
+             WHERE  h.tenant = g.tenant AND h.schedule = g.schedule AND h.scheduled_for >= g.since AND h.status = 4
+             ORDER  BY h.scheduled_for DESC LIMIT 1)) late
+) newest;

@@ -1,4 +1,6 @@
--- When the next schedule needs to be advanced, NULL when none does; and whether events of alerts wait to be published.
-SELECT MIN(COALESCE((SELECT MIN(next_due) FROM schedules WHERE next_due IS NOT NULL), 9223372036854775807),
-           COALESCE((SELECT MIN(expect_by) FROM schedules WHERE expect_by IS NOT NULL), 9223372036854775807)),
+-- When the next schedule will need to be advanced, NULL when none does; those due now are another matter. And whether events
+-- of alerts wait to be published.
+--   ?1 now
+SELECT MIN(COALESCE((SELECT MIN(next_due) FROM schedules WHERE next_due > ?1), 9223372036854775807),
+           COALESCE((SELECT MIN(expect_by) FROM schedules WHERE expect_by > ?1), 9223372036854775807)),
        EXISTS (SELECT 1 FROM alerts INDEXED BY alerts_unsent WHERE sent = 0 OR sent = 1 AND cleared_at IS NOT NULL)

@@ -37,6 +37,7 @@ CREATE TABLE schedules (
 	expect_by  INTEGER,
 	expected   INTEGER,
 	alerted    INTEGER NOT NULL DEFAULT 0,
+	moves      INTEGER NOT NULL DEFAULT 0, -- how many Advances it has had
 	UNIQUE (tenant, name)
 ) STRICT;
 

@@ -1,0 +1,116 @@
+package core
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"github.com/belfry-dev/belfry/core/recurrence"
+)
+
+// ResumeSchedule is the step that ends a pause at now: what came due in it fares by the missed policy. rule is the
+// new definition, whose Paused is false.
+func ResumeSchedule(s *Schedule, r *ScheduleRule, now time.Time, o ScheduleOptions) (*SchedulePlan, error) {
+	now = now.Truncate(time.Microsecond)
+	rule, err := s.Rule.parse(s.State.Anchor, o.Zones)
+	if err != nil {
+		return nil, err
+	}
+	from := s.State
+	next := storeTime(rule.NextToAccount(from.Accounted))
+	p := s.account(rule, recurrence.State{Next: next, PausedFrom: from.PausedAt, PausedUntil: now}, now, o)
+	p.Rule, p.State.PausedAt = r, time.Time{}
+	if p.State.ExpectBy.IsZero() {
+		expectNext(&p.State, r, rule, now)
+	}
+	return p, nil
+}
+
+// PauseSchedule is the step that begins a pause at now, once all instants up to now are accounted for.
+func PauseSchedule(s *Schedule, r *ScheduleRule, now time.Time, o ScheduleOptions) (*SchedulePlan, error) {
+	p, err := PlanSchedule(s, now, o)
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		p = s.step()
+	}
+	if p.More {
+		return p, nil // the rest first
+	}
+	p.Rule, p.State.PausedAt, p.State.NextDue = r, now.Truncate(time.Microsecond), time.Time{}
+	if !r.ExpectPaused {
+		p.State.ExpectBy, p.State.Expected = time.Time{}, time.Time{}
+	}
+	return p, nil
+}
+
+// RedefineSchedule is the step that gives a schedule another definition at now: the old rule is accounted for up to
+// now, the new one counts from now. Nil means that the definitions are equal. More: plan again from where it leads.
+func RedefineSchedule(s *Schedule, r *ScheduleRule, now time.Time, o ScheduleOptions) (*SchedulePlan, error) {
+	now = later(now.Truncate(time.Microsecond), s.State.Accounted)
+	if r.equal(&s.Rule) {
+		return nil, nil
+	}
+	same := s.Rule
+	same.Paused = r.Paused
+	switch onlyPaused := r.equal(&same); {
+	case onlyPaused && r.Paused:
+		return PauseSchedule(s, r, now, o)
+	case onlyPaused:
+		return ResumeSchedule(s, r, now, o)
+	}
+	p, err := s.settle(now, o)
+	if err != nil || p.More {
+		return p, err
+	}
+	st, err := StartSchedule(r, now, o)
+	if err != nil {
+		return nil, err
+	}
+	if r.Every == s.Rule.Every && r.StartsAt.Equal(s.Rule.StartsAt) && r.Every != 0 {
+		st.Anchor = s.State.Anchor
+		rule, err := r.parse(st.Anchor, o.Zones)
+		if err != nil {
+			return nil, err
+		}
+		if !r.Paused {
+			st.NextDue = storeTime(rule.NextToAccount(now))
+		}
+		expectNext(&st, r, rule, now)
+	}
+	st.Waiting, st.Alerted = p.State.Waiting, p.State.Alerted
+	p.Rule, p.State = r, st
+	p.unexpect(s, r, now)
+	return p, nil
+}
+
+// equal reports whether two definitions are kept alike: a stored one has lost the white space of its target.
+func (r *ScheduleRule) equal(other *ScheduleRule) bool {
+	one, err := json.Marshal(r)
+	if err != nil {
+		return false
+	}
+	two, err := json.Marshal(other)
+	return err == nil && bytes.Equal(one, two) && bytes.Equal(r.Payload, other.Payload)
+}
+
+// settle accounts for all instants up to now, those of a pause as skipped.
+func (s *Schedule) settle(now time.Time, o ScheduleOptions) (*SchedulePlan, error) {
+	if s.State.PausedAt.IsZero() {
+		p, err := PlanSchedule(s, now, o)
+		if p == nil && err == nil {
+			p = s.step()
+		}
+		return p, err
+	}
+	rule, err := s.Rule.parse(s.State.Anchor, o.Zones)
+	if err != nil {
+		return nil, err
+	}
+	skipping := *s
+	skipping.Rule.Missed = "skip"
+	next := storeTime(rule.NextToAccount(s.State.Accounted))
+	until := now.Add(time.Microsecond) // the pause goes on
+	return skipping.account(rule, recurrence.State{Next: next, PausedFrom: s.State.PausedAt, PausedUntil: until}, now, o), nil
+}

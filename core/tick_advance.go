@@ -1,0 +1,104 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// batch gathers steps of schedules and writes them, in one transaction.
+type batch struct {
+	t      *Ticker
+	res    TickResult
+	report *TickReport
+
+	of          []*Schedule
+	plans       []*SchedulePlan
+	jobs, bytes int
+}
+
+func (b *batch) add(s *Schedule, p *SchedulePlan) {
+	b.of, b.plans = append(b.of, s), append(b.plans, p)
+	b.jobs += len(p.Jobs)
+	b.bytes += len(p.Jobs) * (len(s.Rule.Payload) + len(s.Rule.Target))
+}
+
+func (b *batch) full() bool { return b.jobs >= advanceJobs || b.bytes >= planBytes }
+
+// write writes the steps, if there are any, and empties the batch.
+func (b *batch) write(ctx context.Context) error {
+	if len(b.plans) == 0 {
+		return nil
+	}
+	steps := make([]Advance, len(b.plans))
+	for i, p := range b.plans {
+		steps[i] = p.Advance
+		if !p.Cancel {
+			continue
+		}
+		if err := CancelRuns(ctx, b.t.store, b.of[i]); err != nil {
+			return fmt.Errorf("tick: %w", err)
+		}
+	}
+	answers, err := b.t.store.AdvanceSchedules(ctx, steps, b.res.Held)
+	if err != nil {
+		return fmt.Errorf("tick: %w", err)
+	}
+	lanes := map[Lane]bool{}
+	for i, a := range answers {
+		if a.Stale {
+			continue
+		}
+		b.report.Schedules++
+		b.report.Runs += len(a.JobIDs)
+		b.report.More = b.report.More || b.plans[i].More
+		for j := range steps[i].Jobs {
+			lanes[Lane{Priority: steps[i].Jobs[j].Priority, Type: steps[i].Jobs[j].Type}] = true
+		}
+	}
+	if len(lanes) > 0 {
+		b.t.wake(lanesOf(lanes))
+		b.report.More = b.report.More || b.t.dispatcher != nil // they are to be published
+	}
+	b.of, b.plans, b.jobs, b.bytes = nil, nil, 0, 0
+	return nil
+}
+
+func lanesOf(set map[Lane]bool) []Lane {
+	list := make([]Lane, 0, len(set))
+	for lane := range set {
+		list = append(list, lane)
+	}
+	return list
+}
+
+// RunCanceller is what CancelRuns asks of a store.
+type RunCanceller interface {
+	GetSchedule(ctx context.Context, tenant, name string) (Schedule, error)
+	ActiveRuns(ctx context.Context, tenant, name string) ([]int64, error)
+	Cancel(ctx context.Context, id int64) (Job, error)
+}
+
+// CancelRuns cancels the runs of a schedule that wait, and asks those that run to stop. Once the schedule has moved since s
+// was read it cancels nothing: the newest run may then be the one that another made in their place.
+func CancelRuns(ctx context.Context, store RunCanceller, s *Schedule) error {
+	ids, err := store.ActiveRuns(ctx, s.Tenant, s.Name)
+	if err != nil {
+		return err
+	}
+	now, err := store.GetSchedule(ctx, s.Tenant, s.Name)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	case now.ID != s.ID || now.Version != s.Version || now.Moves != s.Moves:
+		return nil // what is planned is stale
+	}
+	for _, id := range ids {
+		if _, err := store.Cancel(ctx, id); err != nil && !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}
