@@ -48,8 +48,8 @@ func New(ctx context.Context, o Options) (*Function, error) {
 	schedules := core.ScheduleOptions{Types: o.Types, Takeover: takeover(o.Settings)}
 	t, err := core.NewTicker(o.Store, core.TickerOptions{
 		Holder: o.Holder, Period: o.Settings.Tick, LeaseLength: o.Settings.BucketLease, Topics: f.topics, Wake: o.Wake,
-		Maintain: core.MaintainRequest{HistoryRetention: o.Settings.HistoryRetention, DeadRetention: o.Settings.DeadRetention, LedgerRetention: o.Settings.LedgerRetention},
-		OnAlerts: o.Alerts,
+		Maintain:  core.MaintainRequest{HistoryRetention: o.Settings.HistoryRetention, DeadRetention: o.Settings.DeadRetention, LedgerRetention: o.Settings.LedgerRetention},
+		Schedules: schedules, OnAlerts: o.Alerts,
 		Dispatch: core.DispatchOptions{Ceiling: o.Settings.Window, Concurrency: o.Concurrency},
 		OnEvent:  func(e core.TickEvent) { logEvent(o.Log, e) },
 	})
