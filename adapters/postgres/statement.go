@@ -44,6 +44,7 @@ func loadStatements() (statements, error) {
 		"{schedule}", scheduleColumns,
 		"{next_token}", nextToken,
 		"{definition}", typeColumns,
+		"{holder}", strings.Replace(recordColumns, " payload,", holderPayload, 1)+", "+liveColumns,
 		"{brief}", strings.Replace(recordColumns, " payload,", " NULL::json AS payload,", 1),
 		"{j.attempt}", ofJob(colEndedToken, "j.lease_token AS ended_token", colErrors),
 		"{j.raised}", ofJob(colLeaseToken, "least(j.lease_token, 9223372036854775806) + 1 AS lease_token", recordWidth),
@@ -107,6 +108,8 @@ const (
     target, tags, trace, schedule, scheduled_for, covers, errors`
 	liveColumns  = `status, lease_until, cancel_wanted, NULL::timestamptz AS finished_at, NULL::json AS result, NULL::text AS reason`
 	endedColumns = `status, '-infinity'::timestamptz AS lease_until, false AS cancel_wanted, finished_at, result, reason`
-	nextToken    = `(least(lease_token, 9223372036854775806) + 1)`
-	mayRun       = `(attempts < max_attempts AND (expires_at IS NULL OR expires_at > (now() + $1::interval)))`
+	// The size as it is stored comes first: it is known without reading the payload.
+	holderPayload = ` CASE WHEN $3 OR pg_column_size(payload) <= 4096 AND octet_length(payload::text) <= 4096 THEN payload END AS payload,`
+	nextToken     = `(least(lease_token, 9223372036854775806) + 1)`
+	mayRun        = `(attempts < max_attempts AND (expires_at IS NULL OR expires_at > (now() + $1::interval)))`
 )

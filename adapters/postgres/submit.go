@@ -87,9 +87,10 @@ func (s *Store) submitKeyed(keyed []item, answers []core.Submitted) []wire.Call 
 
 	insert := s.submitArgs(first)
 	wire.Texts(insert, first, func(n *item) string { return n.DedupeKey })
-	look := wire.NewArgs(2)
+	look := wire.NewArgs(3)
 	wire.Texts(look, first, func(n *item) string { return n.Tenant })
 	wire.Texts(look, first, func(n *item) string { return n.DedupeKey })
+	look.Bool(len(keyed) == 1)
 	read := 0
 	return []wire.Call{
 		s.guard(s.opts.LockTimeout),

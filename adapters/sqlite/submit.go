@@ -22,10 +22,22 @@ func (s *Store) Submit(ctx context.Context, jobs []core.NewJob) ([]core.Submitte
 // submitAll writes jobs in their order.
 func (t *tx) submitAll(jobs []core.NewJob) ([]core.Submitted, error) {
 	answers := make([]core.Submitted, len(jobs))
+	held := map[[2]string]core.Submitted{} // by tenant and key: a key that stands a thousand times is looked up once
 	for i := range jobs {
+		key := [2]string{jobs[i].Tenant, jobs[i].DedupeKey}
+		if answer, known := held[key]; known {
+			answers[i] = answer
+			continue
+		}
 		answer, err := t.submit(&jobs[i])
 		if err != nil {
 			return nil, err
+		}
+		if h := answer.Existing; h != nil {
+			if len(jobs) > 1 && len(h.Payload) > core.MaxBriefBytes {
+				h.Payload = nil
+			}
+			held[key] = answer
 		}
 		answers[i] = answer
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -17,6 +18,7 @@ func dedupeScenarios() []scenario {
 		{"Submit/a retry and a snooze keep the dedupe key", dedupeKept},
 		{"Submit/dedupe keys of two tenants are apart", dedupeTenants},
 		{"Submit/D09 of equal keys in one batch the first is written", dedupeBatch},
+		{"Submit/holders of keys come without large payloads where there are several", dedupeBrief},
 		{"Submit/D09 a batch and single calls obey the same keys", dedupeMixed},
 		{"Submit/D01 many submits of one key make one job", dedupeRace},
 		{"Submit/D01 64 submits of one key whose first rolls back make one job", func(s *stage) { dedupeHeld(s, false) }},
@@ -97,6 +99,25 @@ func dedupeBatch(s *stage) {
 	}
 	if n := len(s.list(core.ListQuery{Limit: 100})); n != 3 {
 		s.Fatalf("%d jobs were written, want 3", n)
+	}
+}
+
+func dedupeBrief(s *stage) {
+	text := func(n int) []byte { return []byte(`"` + strings.Repeat("x", n-2) + `"`) }
+	jobs := []core.NewJob{
+		{Type: "a", DedupeKey: "large", Payload: text(core.MaxBriefBytes + 1)},
+		{Type: "a", DedupeKey: "small", Payload: text(core.MaxBriefBytes)},
+	}
+	s.submit(jobs...)
+	out, err := s.store.Submit(s.ctx, append(jobs, jobs[0]))
+	s.must(err)
+	for i, want := range []int{0, core.MaxBriefBytes, 0} {
+		if e := out[i].Existing; e == nil || len(e.Payload) != want {
+			s.Fatalf("job %d: want its holder with %d bytes of payload: %+v", i, want, e)
+		}
+	}
+	if got := s.existing(jobs[0]); len(got.Payload) != core.MaxBriefBytes+1 {
+		s.Fatalf("a holder alone has %d bytes of payload", len(got.Payload))
 	}
 }
 

@@ -84,6 +84,20 @@ func (a *API) decodeBatch(r *http.Request, raw []byte) (jobs []core.NewJob, faul
 	return jobs, faults, nil
 }
 
+// appendBrief appends a duplicate in at most a few KiB: a batch of short keys may name jobs that are large, or one
+// such job ten thousand times.
+func appendBrief(b []byte, j *core.Job) []byte {
+	if n := len(j.Payload); n > 0 && n <= core.MaxBriefBytes {
+		if whole := appendJob(b, j, true); len(whole)-len(b) <= core.MaxBriefBytes {
+			return whole
+		}
+	}
+	brief := *j
+	brief.Payload, brief.Errors, brief.Target = []byte("null"), nil, nil
+	b = appendJob(b, &brief, true)
+	return append(b[:len(b)-1], `,"abridged":true}`...)
+}
+
 // batchAnswer is {"items": [...]}.
 func batchAnswer(jobs []core.NewJob, answers []core.Submitted, faults []*Problem) []byte {
 	b, next := []byte(`{"items":[`), 0
@@ -95,7 +109,7 @@ func batchAnswer(jobs []core.NewJob, answers []core.Submitted, faults []*Problem
 		}
 		answer := answers[next]
 		if answer.Existing != nil {
-			b = appendJob(b, answer.Existing, true)
+			b = appendBrief(b, answer.Existing)
 		} else {
 			job := jobOf(&jobs[next], answer)
 			b = appendJob(b, &job, false)
