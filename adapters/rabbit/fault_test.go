@@ -309,7 +309,7 @@ func TestOpenQueueRefuses(t *testing.T) {
 		"nats://subject":                    "at most once",
 		"rabbit://exchange":                 "amqp://",
 		"amqp://u:canary@host?queue=":       "queue",
-		"amqp://u:canary@host?queue=amq.x":  "amq.",
+		"amqp://u:canary@host?queue=amq.x":  "amq",
 		"amqp://u:canary#x@host/":           "not a URL",
 		"amqp://u:canary@host:0x1/":         "not a URL",
 		"amqp://u:canary@host?heartbeat=no": "heartbeat",

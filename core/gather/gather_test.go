@@ -48,6 +48,7 @@ func TestFullBatchesGoAtOnceAndTheRestAfterAMoment(t *testing.T) {
 			t.Errorf("batches of %v at once, want two of 10", r.sizes)
 		}
 		time.Sleep(2 * time.Second)
+		synctest.Wait()
 		if !slices.Equal(r.sizes, []int{10, 10, 5}) || r.at[2] != time.Second {
 			t.Errorf("batches of %v at %v, want 5 more after a second", r.sizes, r.at)
 		}

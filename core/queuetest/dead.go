@@ -41,7 +41,12 @@ func (s *stage) workUntil(done func() bool, work func(core.Delivery) error) {
 // A worker that is older than its scheduler, a stranger's message and a damaged one end in the dead letters; the
 // message between them is delivered and acknowledged as ever.
 func reject(s *stage) {
-	dead := s.deadLettersOf()
+	all := s.deadLettersOf()
+	dead := func() []string { // each once: where one comes twice it may get there twice
+		bodies := all()
+		slices.Sort(bodies)
+		return slices.Compact(bodies)
+	}
 	refused := []string{`{"hello": "world"}`, `{"v":99,"id":"1","token":"0","priority":"default"}`, `{"v":1,"id":"1`}
 	for _, body := range refused {
 		s.Publish(s.T, s.queue, core.Default, []byte(body))
@@ -61,10 +66,8 @@ func reject(s *stage) {
 		}
 		return r.Reject(s.ctx)
 	})
-	got := dead()
-	slices.Sort(got)
 	slices.Sort(refused)
-	if got = slices.Compact(got); !slices.Equal(got, refused) {
+	if got := dead(); !slices.Equal(got, refused) {
 		s.Errorf("the dead letters are %q, want %q", got, refused)
 	}
 	s.nothing(s.sub, 2*s.Visibility)
@@ -81,7 +84,7 @@ func giveBackTooOften(s *stage) {
 	if deliveries < s.MaxDeliveries {
 		s.Errorf("put aside after %d deliveries, want %d", deliveries, s.MaxDeliveries)
 	}
-	if got := dead(); len(got) != 1 || got[0] != string(message(1).Encode()) {
+	if got := slices.Compact(dead()); len(got) != 1 || got[0] != string(message(1).Encode()) {
 		s.Errorf("the dead letters are %q", got)
 	}
 	s.nothing(s.sub, s.Visibility)
