@@ -58,10 +58,10 @@ func (s *Store) window() int64 {
 }
 
 func listArgs(q core.ListQuery, window int64) *wire.Args {
-	a := wire.NewArgs(12).Int8(int64(q.Limit)).Int8(window).Int8(q.Before)
+	a := wire.NewArgs(13).Int8(int64(q.Limit)).Int8(window).Int8(q.Before)
 	wire.Int2s(a, q.Statuses, func(st *core.Status) int16 { return int16(*st) })
 	return a.Text(q.Type).TextOrNull(q.Tenant).Int2(int16(q.Priority)).Text(q.Tag).Time(q.RunAfter).Time(q.RunBefore).
-		Text(q.Group).Time(q.FailedBefore)
+		Text(q.Group).Time(q.FailedBefore).Text(q.Schedule)
 }
 
 // listTables says which tables can hold what is asked for.

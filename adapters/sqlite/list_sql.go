@@ -35,7 +35,7 @@ WHERE g.error_group = ?11 AND g.id < ?8 ORDER BY g.id DESC LIMIT ?10`,
 const listMatches = `(?1 >> j.status) & 1 AND (?2 = '' OR j.type = ?2) AND (?3 IS NULL OR j.tenant = ?3)
 	AND (?4 = 0 OR j.priority = ?4) AND j.run_at >= ?6 AND j.run_at < ?7
 	AND (?5 = '' OR EXISTS (SELECT 1 FROM json_each(CASE WHEN json_valid(j.tags) THEN j.tags ELSE '[]' END) WHERE value = ?5))
-	AND (?12 IS NULL OR j.finished_at < ?12)`
+	AND (?12 IS NULL OR j.finished_at < ?12) AND (?13 = '' OR j.schedule = ?13)`
 
 // deadRows are the dead letters d that a statement on them goes through, by the ways to them, and what they are sorted by.
 var deadRows = map[way][2]string{

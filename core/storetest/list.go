@@ -11,6 +11,7 @@ func listScenarios() []scenario {
 	return []scenario{
 		{"List/sees a job in every table, and so do Get and Ended", listEverywhere},
 		{"List/every filter keeps its own", listFilters},
+		{"List/finds the jobs of a schedule", listSchedule},
 		{"List/pages by id without gap or duplicate while jobs move", listPages},
 		{"List/finds few among many within a bounded number of short pages", listFew},
 		{"List/finds the jobs of a small tenant and those in flight at once", listSmall},

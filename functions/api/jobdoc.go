@@ -38,6 +38,7 @@ func appendJob(b []byte, j *core.Job, duplicate bool) []byte {
 	if j.Status == core.Running {
 		b = appendTime(b, "lease_until", j.LeaseUntil)
 	}
+	b = appendRun(b, j.Run)
 	b = appendTime(b, "created_at", j.CreatedAt)
 	b = appendTime(b, "started_at", j.StartedAt)
 	b = appendTime(b, "finished_at", j.FinishedAt)
@@ -65,6 +66,23 @@ func appendTerms(b []byte, j *core.Job) []byte {
 		b = appendString(comma(b, i), tag)
 	}
 	return append(b, ']')
+}
+
+// appendRun appends what a job of a schedule knows of its instant.
+func appendRun(b []byte, r *core.Run) []byte {
+	if r == nil {
+		return b
+	}
+	b = appendField(b, "schedule", r.Schedule)
+	b = appendTime(b, "scheduled_for", r.ScheduledFor)
+	if r.CatchUp {
+		b = append(b, `,"catch_up":true`...)
+	}
+	if r.Covers > 1 {
+		b = strconv.AppendInt(append(b, `,"covers":`...), r.Covers, 10)
+		b = appendTime(b, "covers_from", r.First())
+	}
+	return b
 }
 
 func appendErrors(b []byte, errs []core.AttemptError) []byte {

@@ -36,6 +36,7 @@ func fullJob() core.Job {
 		ExpiresAt: at(50), Backoff: []time.Duration{30 * time.Second, time.Hour}, Target: json.RawMessage(`{"url":"https://example.com"}`),
 		Tags: []string{"a", "b"}, Trace: "00-x", Bucket: 1,
 		Errors: []core.AttemptError{{Attempt: 1, At: at(1), Error: "it \\ broke\n", Kind: "panic"}}, Result: json.RawMessage(`[ -0 ]`),
+		Run:    &core.Run{Schedule: "s", ScheduledFor: at(8), CatchUp: true, Covers: 3, CoversFrom: at(7)},
 		Reason: "", CreatedAt: at(-10), StartedAt: at(2), FinishedAt: at(3),
 	}
 }
@@ -50,6 +51,7 @@ func TestJobDocumentGolden(t *testing.T) {
 			`"errors":[{"attempt":1,"at":"2026-03-01T12:00:01.120000Z","error":"it \\ broke\u000a","kind":"panic"}],"result":[ -0 ],` +
 			`"dedupe_key":"k<>&","timeout":"1m30s","expires_at":"2026-03-01T12:00:50.120000Z","backoff":["30s","1h0m0s"],` +
 			`"target":{"url":"https://example.com"},"tags":["a","b"],"worker_id":"w-1","lease_until":"2026-03-01T12:00:09.120000Z",` +
+			`"schedule":"s","scheduled_for":"2026-03-01T12:00:08.120000Z","catch_up":true,"covers":3,"covers_from":"2026-03-01T12:00:07.120000Z",` +
 			`"created_at":"2026-03-01T11:59:50.120000Z","started_at":"2026-03-01T12:00:02.120000Z","finished_at":"2026-03-01T12:00:03.120000Z"}`},
 		"no more than needed": {core.Job{ID: 1, Type: "echo", Payload: json.RawMessage(`null`), Priority: core.Default, RunAt: at(0), Status: core.Queued,
 			MaxAttempts: 5, LeaseUntil: at(9), CreatedAt: at(0)}, `{"id":"1","type":"echo","payload":null,"priority":"default","run_at":"2026-03-01T12:00:00.120000Z",` +

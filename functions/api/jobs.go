@@ -46,10 +46,10 @@ func (a *API) get(w http.ResponseWriter, r *http.Request) error {
 
 // list answers GET /v1/jobs.
 func (a *API) list(w http.ResponseWriter, r *http.Request) error {
-	p := a.newParams(r, []string{"type", "tenant", "priority", "tag", "run_after", "run_before", "limit", "cursor"}, "status")
+	p := a.newParams(r, []string{"type", "tenant", "priority", "tag", "schedule", "run_after", "run_before", "limit", "cursor"}, "status")
 	q := core.ListQuery{
 		Type: p.text("type", core.MaxTypeBytes), Tenant: p.tenant(), Tag: p.text("tag", core.MaxTagBytes),
-		RunAfter: p.instant("run_after"), RunBefore: p.instant("run_before"),
+		Schedule: p.text("schedule", core.MaxScheduleNameBytes), RunAfter: p.instant("run_after"), RunBefore: p.instant("run_before"),
 	}
 	if len(p.values["status"]) > statusWords {
 		p.errs.Add("status", "must stand at most %d times", statusWords)

@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/belfry-dev/belfry/core"
 )
 
 // jobRoutes are the calls about jobs.
@@ -46,6 +48,7 @@ func jobFilters() []*huma.Param {
 		query("tenant", "Jobs of this tenant. Empty: jobs without a tenant.", textSchema(255)),
 		query("priority", "Jobs of this priority.", wordSchema("critical", "default", "bulk")),
 		query("tag", "Jobs with this tag.", textSchema(64)),
+		query("schedule", "Jobs that the schedule of this name made.", textSchema(core.MaxScheduleNameBytes)),
 		query("run_after", "run_at at this time or later.", timeSchema()),
 		query("run_before", "run_at before this time.", timeSchema()),
 	}, pageParams()...)

@@ -29,7 +29,7 @@ func (a *API) router() (http.Handler, error) {
 	for _, group := range [][]route{a.jobRoutes(doc), a.leaseRoutes(doc), a.typeRoutes(doc), a.scheduleRoutes(doc), a.deadRoutes(doc), a.tokenRoutes(doc), a.statsRoutes(doc)} {
 		for _, route := range group {
 			shown = append(shown, route.op)
-			literal[route.op.Path] = !strings.Contains(route.op.Path, "{") && route.op.OperationID != "preview-schedule" // a schedule may have that name
+			literal[route.op.Path] = !strings.Contains(route.op.Path, "{")
 			a.asks(route.op, doc.OpenAPI().Components.Schemas)
 			complete(route.op, doc.OpenAPI().Components.Schemas)
 			doc.OpenAPI().AddOperation(route.op)

@@ -71,6 +71,9 @@ func (a *API) putSchedule(w http.ResponseWriter, r *http.Request) error {
 	}
 	checked := rule // Put fills in the defaults itself
 	d.blame(core.CheckSchedule(tenant, name, &checked, a.Now()))
+	if noPathPart(name) {
+		d.fault("name", nameRule)
+	}
 	if p := d.problem(); p != nil {
 		return p
 	}
@@ -188,10 +191,18 @@ func (d *decoder) clean(field string) bool {
 	return true
 }
 
+// nameRule is why a name cannot be a part of a path: on the way to here, much would take it for a step up.
+const nameRule = `must not be "." or ".."`
+
+func noPathPart(name string) bool { return name == "." || name == ".." }
+
 // scheduleOf reads the schedule that a path and the parameter tenant name, among parameters that are known.
 func (a *API) scheduleOf(p *params, r *http.Request) (tenant, name string, err error) {
 	name = r.PathValue("name")
 	core.CheckText(&p.errs, "name", name, core.MaxScheduleNameBytes)
+	if noPathPart(name) {
+		p.errs.Add("name", nameRule)
+	}
 	given := p.tenant()
 	if err := p.problem(); err != nil {
 		return "", "", err
@@ -254,20 +265,23 @@ func (a *API) listSchedules(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	q.AfterTenant, q.AfterName, _ = strings.Cut(after, "\x00")
-	q.Limit = min(limit+1, maxPage)
-	list, err := a.Ledger.ListSchedules(r.Context(), q)
-	if err != nil {
-		return err
-	}
-	next := ""
-	if len(list) > limit || len(list) == maxPage {
-		list = list[:min(limit, len(list))]
-		last := &list[len(list)-1]
-		next = encodeNameCursor(filter, last.Tenant+"\x00"+last.Name)
-	}
-	b := []byte(`{"items":[`)
-	for i := range list {
-		b = appendSchedule(comma(b, i), &list[i])
+	q.Limit = stepPage
+	b, n, next, more := []byte(`{"items":[`), 0, "", true
+	for more && next == "" {
+		list, err := a.Ledger.ListSchedules(r.Context(), q)
+		if err != nil {
+			return err
+		}
+		more = len(list) == q.Limit
+		for i := range list {
+			if n == limit || n > 0 && len(b) >= a.Limits.PageBytes {
+				next = encodeNameCursor(filter, q.AfterTenant+"\x00"+q.AfterName)
+				break
+			}
+			b = appendSchedule(comma(b, n), &list[i])
+			q.AfterTenant, q.AfterName = list[i].Tenant, list[i].Name
+			n++
+		}
 	}
 	b = append(b, `],"next_cursor":`...)
 	writeJSON(w, http.StatusOK, append(strconv.AppendQuote(b, next), '}'))

@@ -51,11 +51,15 @@ type jobDoc struct {
 	Tags        []string          `json:"tags" nullable:"false"`
 	WorkerID    string            `json:"worker_id,omitempty" doc:"Who ran it last."`
 	LeaseUntil  string            `json:"lease_until,omitempty" format:"date-time" doc:"While it runs: the end of its worker's lease."`
+	Schedule    string            `json:"schedule,omitempty" doc:"The schedule that made it."`
+	ScheduledAt string            `json:"scheduled_for,omitempty" format:"date-time" doc:"The due instant that it runs for; of several, the last."`
+	CatchUp     bool              `json:"catch_up,omitempty" doc:"It is made up late."`
+	Covers      int64             `json:"covers,omitempty" doc:"How many due instants it stands for, where it is more than one."`
+	CoversFrom  string            `json:"covers_from,omitempty" format:"date-time" doc:"The first of these."`
 	CreatedAt   string            `json:"created_at" format:"date-time"`
 	StartedAt   string            `json:"started_at,omitempty" format:"date-time" doc:"Start of the last attempt."`
 	FinishedAt  string            `json:"finished_at,omitempty" format:"date-time"`
 	Duplicate   bool              `json:"duplicate,omitempty" doc:"In answers to a submit: the dedupe key was taken, and this is the job that has it."`
-	Abridged    bool              `json:"abridged,omitempty" doc:"In the answer to a batch, of a duplicate of more than 4 KiB: payload is null, errors is empty and target is left out, whatever the job has."`
 }
 
 // attemptErrorDoc is one attempt that was no success.
