@@ -33,14 +33,18 @@ const (
 )
 
 // breaker is the state of one host. Closed: attempts pass. Open, after Failures in a row: none passes until the
-// pause is over. Then half open: one passes as a probe; its success closes the breaker, its failure opens it for
+// pause is over. Then half open: one passes as a probe, and another where that takes long; its success closes the breaker, its failure opens it for
 // twice as long. The zero breaker is closed.
 type breaker struct {
 	failures int           // in a row
 	pause    time.Duration // of the present opening; zero while closed
 	until    time.Time     // open: end of the pause; closed: the last failure
 	probing  bool
+	overdue  time.Time // of the probe: after this another may go; zero means never
 }
+
+// probePatience is how long others wait for a probe to end: a job may have hours for its answer.
+const probePatience = time.Minute
 
 // allow says whether an attempt may start at now, and whether it would be the probe; if not, how long until it is
 // worth asking again.
@@ -50,7 +54,7 @@ func (b *breaker) allow(now time.Time) (probe, ok bool, wait time.Duration) {
 		return false, true, 0
 	case now.Before(b.until):
 		return false, false, b.until.Sub(now)
-	case b.probing:
+	case b.probing && (b.overdue.IsZero() || now.Before(b.overdue)):
 		return false, false, b.pause / 4
 	}
 	return true, true, 0
@@ -60,11 +64,11 @@ func (b *breaker) allow(now time.Time) (probe, ok bool, wait time.Duration) {
 // of them failing must not lengthen the pause.
 func (b *breaker) end(v verdict, probe bool, now time.Time, opts BreakerOptions) {
 	if probe {
-		b.probing = false
+		b.probing, b.overdue = false, time.Time{}
 	}
 	switch v {
 	case healthy:
-		*b = breaker{probing: b.probing}
+		*b = breaker{probing: b.probing, overdue: b.overdue}
 	case unhealthy:
 		b.failures++
 		switch {

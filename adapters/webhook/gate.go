@@ -99,9 +99,12 @@ func (g *gates) admit(host string, snoozes int) (*gate, error) {
 // begin starts a delivery in a slot just taken, unless the breaker opened while it was waited for.
 func (g *gates) begin(h *gate, snoozes int) (*pass, error) {
 	g.mu.Lock()
-	probe, ok, wait := h.breaker.allow(g.now())
+	now := g.now()
+	probe, ok, wait := h.breaker.allow(now)
 	if ok {
-		h.breaker.probing = h.breaker.probing || probe
+		if probe {
+			h.breaker.probing, h.breaker.overdue = true, now.Add(probePatience)
+		}
 		g.mu.Unlock()
 		return &pass{g, h, probe}, nil
 	}

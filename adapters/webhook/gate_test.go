@@ -147,6 +147,40 @@ func TestBreakerOpeningSendsOffThoseWhoWait(t *testing.T) {
 	})
 }
 
+// A job may have a day for its answer: as a probe of a host that says nothing it must not keep all others waiting.
+func TestSlowProbeIsFollowedByAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGates(10)
+		for range breakerTestOptions.Failures {
+			p, err := g.enter(t.Context(), "a:80", 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.leave(unhealthy)
+		}
+		time.Sleep(breakerTestOptions.Pause)
+		first, err := g.enter(t.Context(), "a:80", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(probePatience - 1)
+		_, err = g.enter(t.Context(), "a:80", 0)
+		snoozed(t, err)
+		time.Sleep(1)
+		second, err := g.enter(t.Context(), "a:80", 0)
+		if err != nil {
+			t.Fatalf("an overdue probe holds back all others: %v", err)
+		}
+		_, err = g.enter(t.Context(), "a:80", 0)
+		snoozed(t, err)
+		second.leave(healthy)
+		if _, err := g.enter(t.Context(), "a:80", 0); err != nil {
+			t.Errorf("the host is not open after a good probe: %v", err)
+		}
+		first.leave(unhealthy)
+	})
+}
+
 func TestMemoryOfFailingHostsIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGates(1)

@@ -97,6 +97,26 @@ func TestSlowBodyIsCutOff(t *testing.T) {
 	}
 }
 
+// After a 101 the answer's body is the connection itself, and reading it heeds no timeout: a target that answers so and
+// then says nothing held its worker, its place at the host and a connection for as long as it liked.
+func TestSwitchOfProtocolsHoldsNobody(t *testing.T) {
+	w := newWebhook(t, Options{Guard: loopback(t), Limits: Limits{Body: 50 * time.Millisecond}})
+	address := listen(t, reply("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"))
+	ended := make(chan error, 1)
+	go func() {
+		_, err := w.Work(t.Context(), &core.Job{ID: 1, Target: targetOf("http://" + address + "/")})
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if err == nil || !strings.Contains(err.Error(), "101") || core.IsPermanent(err) {
+			t.Errorf("%v", err)
+		}
+	case <-time.After(patience):
+		t.Fatal("the delivery goes on as long as the target keeps silent")
+	}
+}
+
 // The look-up and the connecting share one bound.
 func TestDialTimesOut(t *testing.T) {
 	mute, err := net.ListenPacket("udp", "127.0.0.1:0") // a name server that never answers

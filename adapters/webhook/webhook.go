@@ -149,7 +149,10 @@ func (w *Webhook) deliver(ctx context.Context, target *target, job *core.Job) en
 	}
 	defer resp.Body.Close()
 	stages.enter("reading the answer", w.limits.Body)
-	body := readBody(resp.Body, core.MaxResultBytes)
+	var body []byte
+	if resp.StatusCode >= 200 { // after a 101 the body is the bare connection, and the end of ctx does not end reading it
+		body = readBody(resp.Body, core.MaxResultBytes)
+	}
 	return judgeAnswer(target.host(), resp, body, w.now())
 }
 
