@@ -9,8 +9,14 @@ type Submitted struct {
 	CreatedAt time.Time
 	Status    Status // Scheduled, or Queued when NewJob.Queued was granted
 	Token     int64  // the row's lease token, for the message of a queued row
-	Existing  *Job   // the live job that holds the dedupe key; the other fields are then that job's
+	// Existing is the live job that holds the dedupe key; the other fields are then that job's. Where several jobs are
+	// submitted at once, one with a payload of more than MaxBriefBytes comes without it: keys are short, and what
+	// thousands of them hold could be more than fits into memory.
+	Existing *Job
 }
+
+// MaxBriefBytes bounds what is told of each duplicate among many jobs.
+const MaxBriefBytes = 4 << 10
 
 // IdempotencyKey names one call of one holder, so that repeating it does nothing more.
 type IdempotencyKey struct {

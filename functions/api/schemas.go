@@ -60,6 +60,7 @@ type jobDoc struct {
 	StartedAt   string            `json:"started_at,omitempty" format:"date-time" doc:"Start of the last attempt."`
 	FinishedAt  string            `json:"finished_at,omitempty" format:"date-time"`
 	Duplicate   bool              `json:"duplicate,omitempty" doc:"In answers to a submit: the dedupe key was taken, and this is the job that has it."`
+	Abridged    bool              `json:"abridged,omitempty" doc:"In the answer to a batch, of a duplicate of more than 4 KiB: payload is null, errors is empty and target is left out, whatever the job has."`
 }
 
 // attemptErrorDoc is one attempt that was no success.
