@@ -1,0 +1,167 @@
+package scheduletest
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/belfry-dev/belfry/adapters/postgres"
+	"github.com/belfry-dev/belfry/adapters/sqlite"
+	"github.com/belfry-dev/belfry/core"
+)
+
+// childVariable makes the test program a tick process: it names the store.
+const childVariable = "BELFRY_TEST_TICK_CHILD"
+
+func TestMain(m *testing.M) {
+	if where := os.Getenv(childVariable); where != "" {
+		if err := runChild(context.Background(), where); err != nil {
+			fmt.Fprintln(os.Stderr, "tick child:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// The points at which a child kills itself.
+const (
+	dieBefore = "before" // before the transaction that advances schedules
+	dieAfter  = "after"  // after its commit, before its answer is seen
+	dieCancel = "cancel" // with the runs cancelled and the new one not made
+	dieTick   = "tick"   // with due schedules listed
+)
+
+// clocked is a store whose clock is set by hand.
+type clocked struct {
+	core.Store
+	offset *atomic.Int64
+	fixed  bool // the clock stands still between settings
+}
+
+// openClocked opens the store that where names, "sqlite:FILE" or a PostgreSQL address.
+func openClocked(ctx context.Context, where string) (*clocked, error) {
+	c := &clocked{offset: new(atomic.Int64)}
+	var err error
+	if file, ok := strings.CutPrefix(where, "sqlite:"); ok {
+		c.fixed = true
+		c.Store, err = sqlite.Open(ctx, file, sqlite.Options{Clock: func() time.Time { return time.Unix(0, 0) }, Offset: c.offset, NoSync: true})
+	} else {
+		c.Store, err = postgres.Open(ctx, where, postgres.Options{Clock: c.offset})
+	}
+	return c, err
+}
+
+// set moves the clock to an instant.
+func (c *clocked) set(ctx context.Context, us int64) error {
+	if c.fixed {
+		c.offset.Store(us)
+		return nil
+	}
+	now, err := c.Now(ctx)
+	if err == nil {
+		c.offset.Add(us - now.UnixMicro())
+	}
+	return err
+}
+
+// deadly is a store that kills its process at a point.
+type deadly struct {
+	*clocked
+	point string
+	left  int
+}
+
+func (d *deadly) pass(point string) {
+	if d.point != point {
+		return
+	}
+	if d.left--; d.left < 0 {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+}
+
+func (d *deadly) Tick(ctx context.Context, req core.TickRequest) (core.TickResult, error) {
+	res, err := d.clocked.Tick(ctx, req)
+	if len(res.Schedules) > 0 {
+		d.pass(dieTick)
+	}
+	return res, err
+}
+
+func (d *deadly) Cancel(ctx context.Context, id int64) (core.Job, error) {
+	job, err := d.clocked.Cancel(ctx, id)
+	d.pass(dieCancel)
+	return job, err
+}
+
+func (d *deadly) AdvanceSchedules(ctx context.Context, steps []core.Advance, fence []core.Held) ([]core.Advanced, error) {
+	d.pass(dieBefore)
+	answers, err := d.clocked.AdvanceSchedules(ctx, steps, fence)
+	d.pass(dieAfter)
+	return answers, err
+}
+
+// runChild obeys the driver: each line sets the clock, arms a point, ticks until nothing is due and ends jobs.
+func runChild(ctx context.Context, where string) error {
+	store, err := openClocked(ctx, where)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	d := &deadly{clocked: store}
+	ticker, err := core.NewTicker(d, core.TickerOptions{Holder: fmt.Sprint("child-", os.Getpid()), MaintainPeriod: 100_000 * time.Hour})
+	if err != nil {
+		return err
+	}
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		var us int64
+		var finish bool
+		if _, err := fmt.Sscan(lines.Text(), &us, &finish, &d.point, &d.left); err != nil {
+			return err
+		}
+		if err := store.set(ctx, us); err != nil {
+			return err
+		}
+		jobs, err := passOnce(ctx, ticker, store, finish)
+		if err != nil {
+			return err
+		}
+		fmt.Println(jobs)
+	}
+	return nil
+}
+
+// passOnce ticks until nothing is due, and ends the jobs that are, where asked.
+func passOnce(ctx context.Context, ticker *core.Ticker, store core.Store, finish bool) (made int, err error) {
+	for more := true; more; {
+		report, err := ticker.Tick(ctx)
+		if err != nil {
+			return made, err
+		}
+		made += report.Runs
+		more = report.More
+	}
+	for finish {
+		now := time.Now().UnixNano()
+		res, err := store.ClaimDue(ctx, core.ClaimRequest{WorkerID: "w", ClaimID: now, Lease: time.Hour, Quotas: []core.Quota{{Priority: core.Default, Type: "work", Limit: 1000}}})
+		if err != nil || len(res.Jobs) == 0 {
+			return made, err
+		}
+		ends := make([]core.End, len(res.Jobs))
+		for i, job := range res.Jobs {
+			ends[i] = core.End{Ref: core.Ref{ID: job.ID, Token: job.LeaseToken}, Outcome: core.EndDone}
+		}
+		if _, err := store.Finish(ctx, ends); err != nil {
+			return made, err
+		}
+	}
+	return made, nil
+}
