@@ -30,3 +30,14 @@ func (j *Job[T]) SetResult(v any) {
 
 // LastAttempt reports whether an error of this attempt, however it is marked, fails the job for good.
 func (j *Job[T]) LastAttempt() bool { return j.Attempts >= j.MaxAttempts }
+
+// Occurrence says what the job runs for, where a schedule made it: the due instant, whether it is made up late, and how
+// many instants, counted from which, it stands for: its own at least. Other jobs have none.
+func (j *Job[T]) Occurrence() (run core.Run, ok bool) {
+	if j.Run == nil {
+		return core.Run{}, false
+	}
+	run = *j.Run
+	run.Covers, run.CoversFrom = max(run.Covers, 1), run.First()
+	return run, true
+}

@@ -10,6 +10,22 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
+// setRun says what a job is for: of a schedule's, the due instants; of any other, when it was to run.
+func setRun(h http.Header, job *core.Job) {
+	at := job.RunAt
+	if run := job.Run; run != nil {
+		at = run.ScheduledFor
+		if run.CatchUp {
+			h.Set("Belfry-Catch-Up", "true")
+		}
+		if run.Covers > 1 {
+			h.Set("Belfry-Covers", strconv.FormatInt(run.Covers, 10))
+			h.Set("Belfry-Covers-From", run.First().UTC().Format(time.RFC3339Nano))
+		}
+	}
+	h.Set("Belfry-Scheduled-For", at.UTC().Format(time.RFC3339Nano))
+}
+
 // newRequest builds the request of one attempt, signed at now. The same job has the same webhook-id at every
 // attempt, and another timestamp, signature and lease token.
 func (w *Webhook) newRequest(ctx context.Context, t *target, job *core.Job) (*http.Request, error) {
@@ -35,7 +51,7 @@ func (w *Webhook) newRequest(ctx context.Context, t *target, job *core.Job) (*ht
 	h.Set("Belfry-Job-Id", id)
 	h.Set("Belfry-Attempt", strconv.Itoa(job.Attempts))
 	h.Set("Belfry-Max-Attempts", strconv.Itoa(job.MaxAttempts))
-	h.Set("Belfry-Scheduled-For", job.RunAt.UTC().Format(time.RFC3339Nano))
+	setRun(h, job)
 	h.Set("Belfry-Lease-Token", w.leases.Mint(core.Ref{ID: job.ID, Token: job.LeaseToken}))
 	if job.Trace != "" {
 		h.Set("Traceparent", job.Trace)
