@@ -31,12 +31,23 @@ type HTTPEvent = events.APIGatewayV2HTTPRequest
 type HTTPAnswer = events.LambdaFunctionURLResponse
 
 // HTTP serves such events by an ordinary handler.
-type HTTP struct{ Handler http.Handler }
+type HTTP struct {
+	Handler http.Handler
+	Begin   func(ctx context.Context) (end func()) // called around each request. Nil means nobody is told
+}
+
+func (h HTTP) begin(ctx context.Context) (end func()) {
+	if h.Begin == nil {
+		return func() {}
+	}
+	return h.Begin(ctx)
+}
 
 // Buffered answers once the handler has returned.
 func (h HTTP) Buffered(ctx context.Context, event HTTPEvent) (HTTPAnswer, error) {
 	ctx, cancel := BeforeDeadline(ctx, answerMargin)
 	defer cancel()
+	defer h.begin(ctx)()
 	r, err := newRequest(ctx, event)
 	if err != nil {
 		return refuse(err)

@@ -30,6 +30,7 @@ func (h HTTP) Streamed(ctx context.Context, event HTTPEvent) (*events.LambdaFunc
 	go func() {
 		defer close(ended)
 		defer cancel()
+		defer h.begin(ctx)()
 		w.serve(h.Handler, r)
 	}()
 	<-w.started

@@ -1,0 +1,33 @@
+package aws
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/belfry-dev/belfry/adapters/sqlite"
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/queuetest"
+)
+
+// Few jobs, because moto looks at each message of a queue for each one it sends or receives.
+func TestJobsOverSQS(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	q := s.open(t, QueueOptions{Visibility: 60 * time.Second})
+	queuetest.Carry(t, openStore(t), q, 40, func() { s.breakReceiving(q.places[core.Default].url) })
+}
+
+func openStore(t *testing.T) core.Store {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "belfry.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return store
+}
