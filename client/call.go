@@ -23,6 +23,7 @@ type call struct {
 	method, path string
 	query        url.Values
 	body         []byte        // JSON; nil means none
+	header       map[string]string
 	key          string        // Idempotency-Key; "" means none
 	repeatable   bool          // may reach the server twice, whatever the key
 	wait         time.Duration // added to the timeout of a try
@@ -143,6 +144,9 @@ func (c *Client) request(ctx context.Context, call *call) (*http.Request, error)
 	r.Header.Set("User-Agent", c.opts.UserAgent)
 	if call.body != nil {
 		r.Header.Set("Content-Type", "application/json")
+	}
+	for name, value := range call.header {
+		r.Header.Set(name, value)
 	}
 	if call.key != "" {
 		r.Header.Set(keyHeader, call.key)

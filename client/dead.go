@@ -6,6 +6,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -60,7 +61,8 @@ func (c *Client) DeadGroups(ctx context.Context, f DeadFilter, limit int) (DeadG
 		return DeadGroups{}, err
 	}
 	var groups DeadGroups
-	if json.Unmarshal(answer, &groups) != nil || groups.Items == nil {
+	nothing := func(g DeadGroup) bool { return g.ErrorGroup == "" }
+	if json.Unmarshal(answer, &groups) != nil || groups.Items == nil || slices.ContainsFunc(groups.Items, nothing) {
 		return DeadGroups{}, foreign(call.name())
 	}
 	return groups, nil

@@ -45,6 +45,11 @@ type Job struct {
 	Tags         []string
 	WorkerID     string
 	LeaseUntil   time.Time
+	Schedule     string    // the schedule that made it
+	ScheduledFor time.Time // the due instant it runs for; of several, the last
+	CatchUp      bool      // made up late
+	Covers       int64     // how many due instants it stands for, where more than one
+	CoversFrom   time.Time // the first of these
 	CreatedAt    time.Time
 	StartedAt    time.Time
 	FinishedAt   time.Time
@@ -86,6 +91,11 @@ type jobDoc struct {
 	Tags         []string        `json:"tags"`
 	WorkerID     string          `json:"worker_id"`
 	LeaseUntil   time.Time       `json:"lease_until"`
+	Schedule     string          `json:"schedule"`
+	ScheduledFor time.Time       `json:"scheduled_for"`
+	CatchUp      bool            `json:"catch_up"`
+	Covers       int64           `json:"covers"`
+	CoversFrom   time.Time       `json:"covers_from"`
 	CreatedAt    time.Time       `json:"created_at"`
 	StartedAt    time.Time       `json:"started_at"`
 	FinishedAt   time.Time       `json:"finished_at"`
@@ -110,6 +120,7 @@ func (j *Job) UnmarshalJSON(document []byte) error {
 		ID: d.ID, Type: d.Type, Payload: d.Payload, Priority: d.Priority, Tenant: d.Tenant, RunAt: d.RunAt, Status: d.Status,
 		CancelWanted: d.CancelWanted, Attempts: d.Attempts, MaxAttempts: d.MaxAttempts, Errors: d.Errors, Result: d.Result,
 		DedupeKey: d.DedupeKey, Timeout: timeout, Backoff: backoff, ExpiresAt: d.ExpiresAt, Target: d.Target, Tags: d.Tags, WorkerID: d.WorkerID,
+		Schedule: d.Schedule, ScheduledFor: d.ScheduledFor, CatchUp: d.CatchUp, Covers: d.Covers, CoversFrom: d.CoversFrom,
 		LeaseUntil: d.LeaseUntil, CreatedAt: d.CreatedAt, StartedAt: d.StartedAt, FinishedAt: d.FinishedAt, Duplicate: d.Duplicate,
 		document: bytes.Clone(document),
 	}

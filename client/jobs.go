@@ -82,6 +82,16 @@ func (c *Client) change(ctx context.Context, id, act string, fields map[string]s
 // jobPath is a job's path. An id that is none is refused by the server.
 func jobPath(id string) string { return "/v1/jobs/" + segment(id) }
 
+// remove deletes what a path names. It is not tried again after a lost answer.
+func (c *Client) remove(ctx context.Context, path string) error {
+	call := call{method: http.MethodDelete, path: path}
+	status, _, err := c.do(ctx, call)
+	if err == nil && status != http.StatusNoContent {
+		return foreign(call.name())
+	}
+	return err
+}
+
 // segment is a name as one part of a path. What would lead to another path becomes a name that nothing has.
 func segment(name string) string {
 	if name == "" || name == "." || name == ".." {

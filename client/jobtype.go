@@ -94,8 +94,7 @@ func (c *Client) ListTypes(ctx context.Context) iter.Seq2[*JobType, error] {
 // DeleteType deletes the definition of a type. Its jobs stay; those that wait for a target it named wait on. It is
 // not tried again after a lost answer. ErrNotFound means that there is none.
 func (c *Client) DeleteType(ctx context.Context, name string) error {
-	_, _, err := c.do(ctx, call{method: http.MethodDelete, path: typePath(name)})
-	return err
+	return c.remove(ctx, typePath(name))
 }
 
 func typePath(name string) string { return "/v1/types/" + segment(name) }

@@ -20,6 +20,7 @@ type Filter struct {
 	Tenant    *string // a pointer to "" means the jobs without a tenant
 	Priority  Priority
 	Tag       string
+	Schedule  string    // jobs that the schedule of this name made
 	RunAfter  time.Time // run_at ≥
 	RunBefore time.Time // run_at <
 	PageSize  int       // jobs of one request, at most 1,000. Zero means the server's default
@@ -36,6 +37,7 @@ func (c *Client) List(ctx context.Context, f Filter) iter.Seq2[*Job, error] {
 	setTenant(q, f.Tenant)
 	set(q, "priority", string(f.Priority))
 	set(q, "tag", f.Tag)
+	set(q, "schedule", f.Schedule)
 	set(q, "run_after", instant(f.RunAfter))
 	set(q, "run_before", instant(f.RunBefore))
 	if f.PageSize != 0 {

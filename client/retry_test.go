@@ -195,6 +195,11 @@ func TestAnswersOfSomethingElse(t *testing.T) {
 		if _, _, err := c.PutType(ctx, client.JobType{Type: "a"}); !errors.Is(err, client.ErrForeign) {
 			t.Errorf("%q is a definition: %v", body, err)
 		}
+		for name, err := range map[string]error{"ready": c.Ready(ctx), "delete": c.DeleteType(ctx, "a"), "revoke": c.RevokeToken(ctx, "a")} {
+			if !errors.Is(err, client.ErrForeign) {
+				t.Errorf("%q answers %s: %v", body, name, err)
+			}
+		}
 		if _, err := c.Heartbeat(ctx, "1", "t"); !errors.Is(err, client.ErrForeign) {
 			t.Errorf("%q answers a heartbeat: %v", body, err)
 		}

@@ -68,6 +68,16 @@ func (c *Client) Stats(ctx context.Context) (*Stats, error) {
 // Ready returns nil when the server can accept jobs: its store is reachable, writable and of a known schema
 // version.
 func (c *Client) Ready(ctx context.Context) error {
-	_, _, err := c.do(ctx, call{method: http.MethodGet, path: "/readyz", repeatable: true})
-	return err
+	call := call{method: http.MethodGet, path: "/readyz", repeatable: true}
+	_, body, err := c.do(ctx, call)
+	if err != nil {
+		return err
+	}
+	var ready struct {
+		Status string `json:"status"`
+	}
+	if json.Unmarshal(body, &ready) != nil || ready.Status != "ok" {
+		return foreign(call.name())
+	}
+	return nil
 }

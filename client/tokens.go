@@ -71,6 +71,5 @@ func (c *Client) Tokens(ctx context.Context) iter.Seq2[*Token, error] {
 
 // RevokeToken makes a token worthless, everywhere within seconds. ErrNotFound: there is none, or it was revoked.
 func (c *Client) RevokeToken(ctx context.Context, id string) error {
-	_, _, err := c.do(ctx, call{method: http.MethodDelete, path: "/v1/tokens/" + segment(id)})
-	return err
+	return c.remove(ctx, "/v1/tokens/"+segment(id))
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,7 @@ type rig struct {
 func newRig(t *testing.T, address string) *rig {
 	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &rig{t: t, env: map[string]string{"BELFRY_URL": address}, trip: transport, ctx: t.Context(), now: time.Now}
@@ -82,6 +84,7 @@ func TestExitCodes(t *testing.T) {
 	later := r.submit("later", "--delay", "1h", "--dedupe-key", "k")
 	deny := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
 	t.Cleanup(deny.Close)
+	met := map[int]bool{}
 	for _, c := range []struct {
 		args string
 		code int
@@ -117,6 +120,10 @@ func TestExitCodes(t *testing.T) {
 		{"jobs reschedule " + later, exitUsage, "one of --run-at and --delay"},
 		{"jobs reschedule " + done + " --delay 1h", exitConflict, "the job is done"},
 		{"jobs wait " + failed, exitNotDone, ""},
+		{"jobs wait " + done + " " + failed + " " + done, exitNotDone, ""},
+		{"jobs wait " + done + " " + done, exitOK, ""},
+		{"jobs wait 987654 " + done, exitNotFound, "there is no job with this id"},
+		{"jobs wait " + done + " " + later + " " + failed + " --for 30ms", exitTimeOver, "the time to wait is over"},
 		{"jobs wait " + later + " --for 30ms", exitTimeOver, "the time to wait is over"},
 		{"dead-letters redrive --yes", exitUsage, "wants ids, a filter, or --all"},
 		{"dead-letters discard --failed-before x", exitUsage, "--failed-before"},
@@ -129,6 +136,7 @@ func TestExitCodes(t *testing.T) {
 		{"top --every 1ms", exitUsage, "--every"},
 	} {
 		code := r.run(strings.Fields(c.args)...)
+		met[code] = true
 		if code != c.code || !strings.Contains(r.errs, c.says) {
 			t.Errorf("belfry %s: %d, want %d saying %q\n%s%s", c.args, code, c.code, c.says, r.out, r.errs)
 		}
@@ -139,8 +147,22 @@ func TestExitCodes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r.ctx = ctx
-	if code := r.run("jobs", "wait", later); code != exitInterrupted {
+	code := r.run("jobs", "wait", later)
+	if met[code] = true; code != exitInterrupted {
 		t.Errorf("interrupted: %d", code)
+	}
+	document, err := os.ReadFile(transcriptFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile(`(?m)^\| (\d+) \| `).FindAllStringSubmatch(string(document), -1)
+	for _, row := range rows {
+		if code, err := strconv.Atoi(row[1]); err != nil || !met[code] {
+			t.Errorf("docs/cli.md lists the exit code %s, which no command here ended with", row[1])
+		}
+	}
+	if len(rows) != len(met) {
+		t.Errorf("docs/cli.md lists %d exit codes, met were %v", len(rows), met)
 	}
 }
 
@@ -285,7 +307,7 @@ func TestRedriveSaysHowItGoesOn(t *testing.T) {
 	})
 	redrive := []string{"dead-letters", "redrive", "--all", "--yes", "--rate", "2", "--from", "2090-01-01T00:00:00Z"}
 	want := "the same command goes on with --after " + ids[0] + " --from 2090-01-01T00:00:00.500000Z"
-	if code := r.run(redrive...); code == exitOK || !strings.Contains(r.errs, want) || !strings.Contains(r.errs, "after 1 dead letters") {
+	if code := r.run(redrive...); code == exitOK || !strings.Contains(r.errs, want) || !strings.Contains(r.errs, "after 1 dead letter:") {
 		t.Fatalf("ended with %d and says %q, want %q", code, r.errs, want)
 	}
 	r.trip = whole

@@ -12,7 +12,7 @@ import (
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
-func exec(t *testing.T, address, sql string) {
+func execute(t *testing.T, address, sql string) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), address)
 	if err != nil {
@@ -46,7 +46,7 @@ func TestMigrateUpAndStatus(t *testing.T) {
 	if out := r.ok("migrate", "up", "--json"); out != `{"applied":[]}`+"\n" {
 		t.Errorf("up --json says %q", out)
 	}
-	exec(t, database, "INSERT INTO belfry.schema_versions (version, name) VALUES (9999, E'future\\x1b[2J')")
+	execute(t, database, "INSERT INTO belfry.schema_versions (version, name) VALUES (9999, E'future\\x1b[2J')")
 	if code := r.run("migrate", "status"); code != exitFailed || !strings.Contains(r.out, `9999     future\x1b[2J`) || !strings.Contains(r.out, "not known to this program") {
 		t.Errorf("newer: %d\n%s", code, r.out)
 	}
@@ -85,13 +85,13 @@ func TestDoctor(t *testing.T) {
 	if strings.Contains(r.out, "→") {
 		t.Errorf("advice where nothing is wrong:\n%s", r.out)
 	}
-	exec(t, database, `
+	execute(t, database, `
 INSERT INTO belfry.jobs (id, run_at, type) SELECT nextval('belfry.job_ids'), now() - interval '10 min', 'no/handler' FROM generate_series(1, 3);
 DO $$ BEGIN EXECUTE 'DROP TABLE belfry.job_history_' || to_char((now() AT TIME ZONE 'UTC')::date + 2, 'YYYYMMDD'); END $$;
 ALTER DATABASE `+name(t, database)+` SET default_transaction_isolation = 'serializable'`)
 	waitUntil(t, database, "SELECT pg_sleep(1.1) IS NOT NULL") // numbers of the API are up to a second old
 	says(exitFailed, "warning   unhandled     3 jobs due", "warning   late          due jobs wait: default 10m", "warning   types         no worker handles no/handler (3)",
-		"warning   partitions    history is ready for 1 days", `broken    database      default_transaction_isolation is "serializable"`)
+		"warning   partitions    history is ready for 1 day ahead", `broken    database      default_transaction_isolation is "serializable"`)
 	if code := r.run("doctor", "--json"); code != exitFailed || !strings.Contains(r.out, `{"check":"unhandled","state":"warning","text":"3 jobs due, of types that no worker handles","advice":"`) {
 		t.Errorf("%d %s", code, r.out)
 	}

@@ -89,7 +89,7 @@ func (a *app) redrive(ctx context.Context, api *client.Client, d *deadFlags, exp
 		p.end()
 	}
 	if err != nil {
-		return fmt.Errorf("after %d dead letters: %w%s", sum.Redriven, err, goOn(sum))
+		return fmt.Errorf("after %s: %w%s", numbered(sum.Redriven, "dead letter"), err, goOn(sum))
 	}
 	if a.json {
 		return a.printValue(sum)
@@ -134,7 +134,7 @@ func (a *app) discard(ctx context.Context, api *client.Client, d *deadFlags, exp
 		n, err := api.Discard(ctx, d.filter, want)
 		if err != nil {
 			p.end()
-			return fmt.Errorf("after %d dead letters: %w", done, err)
+			return fmt.Errorf("after %s: %w", numbered(done, "dead letter"), err)
 		}
 		done += n
 		p.at(done, int64(done))

@@ -39,8 +39,9 @@ func (f *findings) broken(check, text, advice string) {
 
 func (a *app) doctorCommand() *cobra.Command {
 	c := &cobra.Command{Use: "doctor", Short: "Look for what is wrong, and say what to do about it", Args: counted(0, 0, "no arguments"),
-		Long: `Look for what is wrong, and say what to do about it: the API, clocks, waiting and stuck work, types without a worker and,
-with --database-url, the database: its version, schema and settings, old snapshots, schedulers, history partitions.
+		Long: `Look for what is wrong, and say what to do about it: the API, who may call it, clocks, waiting and stuck work, types
+without a worker; the settings of the environment it runs in, whether its queues can be reached, its webhooks; and, with
+--database-url, the database: its version, schema and settings, old snapshots, schedulers, history partitions.
 
 It changes nothing. The exit code is 1 where something is wrong.`}
 	c.RunE = func(c *cobra.Command, _ []string) error { return a.doctor(c.Context()) }
@@ -53,6 +54,7 @@ func (a *app) doctor(ctx context.Context) error {
 	if err := a.checkAPI(ctx, &f); err != nil {
 		return err
 	}
+	a.checkSettings(ctx, &f, f[0].State == stateOK)
 	if a.database != "" {
 		a.checkDatabase(ctx, &f)
 	} else {

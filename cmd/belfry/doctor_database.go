@@ -44,9 +44,9 @@ func (a *app) checkDatabase(ctx context.Context, f *findings) {
 		f.warn("types", "no worker handles "+strings.Join(types, ", "), "start a worker with a handler for each, or cancel the jobs")
 	}
 	if d.HistoryDays < historyAhead {
-		f.warn("partitions", fmt.Sprintf("history is ready for %d days ahead", d.HistoryDays), "a running tick makes 8 days ahead: look at its log, and whether its role may create tables in the schema belfry")
+		f.warn("partitions", "history is ready for "+numbered(d.HistoryDays, "day")+" ahead", "a running tick makes 8 days ahead: look at its log, and whether its role may create tables in the schema belfry")
 	} else {
-		f.ok("partitions", "history is ready for %d days ahead", d.HistoryDays)
+		f.ok("partitions", "history is ready for %s ahead", numbered(d.HistoryDays, "day"))
 	}
 }
 
@@ -73,7 +73,7 @@ func checkSchema(f *findings, steps []postgres.SchemaStep) bool {
 	}
 	switch {
 	case newer > 0:
-		f.broken("schema", fmt.Sprintf("has %d migrations that this program does not know", newer), "update this program, and what runs beside it")
+		f.broken("schema", "has "+numbered(newer, "migration")+" that this program does not know", "update this program, and what runs beside it")
 	case missing > 0:
 		f.broken("schema", fmt.Sprintf("%d of %d migrations are missing", missing, len(steps)), "belfry migrate up")
 	default:

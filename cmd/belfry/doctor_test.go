@@ -99,7 +99,7 @@ func TestDoctorNamesTheOldestSnapshot(t *testing.T) {
 
 func TestDoctorLooksAtTheServer(t *testing.T) {
 	address := testenv.Postgres(t)
-	exec(t, address, "ALTER DATABASE "+name(t, address)+" SET default_transaction_read_only = on")
+	execute(t, address, "ALTER DATABASE "+name(t, address)+" SET default_transaction_read_only = on")
 	d, err := postgres.Diagnose(t.Context(), address)
 	if err != nil {
 		t.Fatal(err)

@@ -15,9 +15,9 @@ const (
 	exitOK          = 0
 	exitFailed      = 1   // something went wrong that has no code of its own; doctor: there are findings
 	exitUsage       = 2   // a flag, an argument or a value is not right, or was refused as invalid
-	exitNotFound    = 3   // no such job
-	exitConflict    = 4   // the job's state does not allow it
-	exitUnreachable = 5   // no connection, no answer, or the other end is out of order
+	exitNotFound    = 3   // there is no such job, type, token or profile
+	exitConflict    = 4   // the state does not allow it
+	exitUnreachable = 5   // no connection, no answer, another's answer, or the other end is out of order
 	exitAccess      = 6   // the token is missing, wrong or not enough
 	exitNotDone     = 7   // the job that was waited for ended failed or cancelled
 	exitTimeOver    = 8   // the time to wait was over first
@@ -46,10 +46,12 @@ var codes = []struct {
 	{errTimeOver, exitTimeOver},
 	{client.ErrNotFound, exitNotFound},
 	{client.ErrConflict, exitConflict},
+	{client.ErrChanged, exitConflict},
 	{client.ErrInvalid, exitUsage},
 	{client.ErrAccess, exitAccess},
 	{client.ErrThrottled, exitUnreachable},
 	{client.ErrUnreachable, exitUnreachable},
+	{client.ErrForeign, exitUnreachable},
 	{core.ErrUnavailable, exitUnreachable},
 }
 
@@ -72,8 +74,12 @@ func exitCode(ctx context.Context, err error) int {
 			return row.code
 		}
 	}
-	if errors.As(err, &fields) {
+	var p *client.Problem
+	switch {
+	case errors.As(err, &fields):
 		return exitUsage
+	case errors.As(err, &p) && (p.Status >= 500 || p.Status < 400): // out of order, or a redirect: something else is there
+		return exitUnreachable
 	}
 	return exitFailed
 }

@@ -165,11 +165,14 @@ func (a *app) counted(name string, n int, sentence string) error {
 	return nil
 }
 
-func jobs(n int) string {
+func jobs(n int) string { return numbered(n, "job") }
+
+// numbered is a number of things in words.
+func numbered(n int, thing string) string {
 	if n == 1 {
-		return "1 job"
+		return "1 " + thing
 	}
-	return fmt.Sprintf("%d jobs", n)
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // each does act for all ids, however many fail, and returns the first error; the others are reported as they come.

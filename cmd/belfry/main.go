@@ -2,8 +2,8 @@
 // docs/cli.md shows all of it at work.
 //
 // Files: root.go the command tree and its flags; exit.go exit codes; jobs.go, submit.go, submit_file.go, dead.go,
-// stats.go, migrate.go, doctor.go the commands; show.go, table.go, text.go what they print; resume.go, progress.go
-// and confirm.go what they need on the way.
+// jobtype.go, tokens.go, profile.go, stats.go, migrate.go, doctor.go the commands; show.go, table.go, text.go what they
+// print; resume.go, progress.go and confirm.go what they need on the way.
 package main
 
 import (

@@ -19,7 +19,8 @@ type place struct {
 // resume keeps the place of an interrupted run in the user's cache, one file for each file of jobs and server.
 type resume struct {
 	path string // "" means that nothing is kept
-	Run  string `json:"run"` // goes into the idempotency keys: a batch whose answer was lost is sent again under the same
+	Run  string `json:"run"`  // goes into the idempotency keys: a batch whose answer was lost is sent again under the same
+	Size int    `json:"size"` // lines of a batch: the one that was lost is sent again as it was
 	At   place  `json:"at"`
 }
 
@@ -36,7 +37,7 @@ func openResume(file, address string) (r resume, found bool) {
 	name := sha256.Sum256([]byte(full + "\x00" + address))
 	path := filepath.Join(dir, "belfry", "submit-"+hex.EncodeToString(name[:12])+".json")
 	text, err := os.ReadFile(path)
-	if err == nil && json.Unmarshal(text, &r) == nil && r.Run != "" {
+	if err == nil && json.Unmarshal(text, &r) == nil && r.Run != "" && r.Size > 0 {
 		r.path = path
 		return r, true
 	}

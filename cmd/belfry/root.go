@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,8 @@ type app struct {
 	bars      bool       // errs is a terminal: lines can be drawn over
 
 	address, token, database string
+	profile                  string
+	settled                  bool
 	json                     bool
 	transport                http.RoundTripper // nil in production
 }
@@ -54,9 +57,18 @@ func run(ctx context.Context, a *app, args []string) int {
 	root.SetErr(a.errs)
 	err := root.ExecuteContext(ctx)
 	if err != nil {
+		a.json = a.json || wantsJSON(args)
 		a.report(ctx, err)
 	}
 	return exitCode(ctx, err)
+}
+
+// wantsJSON looks for the flag itself: where another is wrong the flags were not read so far.
+func wantsJSON(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return slices.Contains(args, "--json")
 }
 
 const defaultAddress = "http://127.0.0.1:8080"
@@ -66,20 +78,21 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "belfry", Short: "Belfry's command line: jobs, dead letters, migrations, and what is wrong",
 		SilenceErrors: true, SilenceUsage: true, Version: version(),
-		PersistentPreRunE: func(*cobra.Command, []string) error { return a.settle() },
 	}
 	root.SetVersionTemplate("belfry {{.Version}}\n")
 	f := root.PersistentFlags()
 	f.StringVar(&a.address, "url", "", "address of the API (BELFRY_URL, else "+defaultAddress+")")
 	f.StringVar(&a.token, "token", "", "bearer token (better: BELFRY_TOKEN, which other users of the machine do not see)")
+	f.StringVar(&a.profile, "profile", "", "server of this name, with its token (BELFRY_PROFILE); see belfry profiles")
 	f.BoolVar(&a.json, "json", false, "print JSON, one document on a line")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%s", err) })
 	root.AddCommand(
 		group("jobs", "Submit, look at and change jobs", a.submitCommand(), a.getCommand(), a.listCommand(), a.cancelCommand(), a.retryCommand(), a.rescheduleCommand(), a.waitCommand()),
 		group("dead-letters", "Jobs that failed for good", a.deadListCommand(), a.deadGroupsCommand(), a.redriveCommand(), a.discardCommand()),
+		group("types", "What jobs of a type get where they say nothing themselves", a.typeListCommand(), a.typeGetCommand(), a.typePutCommand(), a.typeDeleteCommand()),
 		group("tokens", "Who may call the API", a.tokenCreateCommand(), a.tokenListCommand(), a.tokenRevokeCommand()),
 		group("migrate", "The database's schema", a.migrateUpCommand(), a.migrateStatusCommand()),
-		a.doctorCommand(), a.statsCommand(), a.topCommand(), a.versionCommand(),
+		a.profileCommands(), a.doctorCommand(), a.statsCommand(), a.topCommand(), a.versionCommand(),
 	)
 	root.Args, root.RunE = noCommand, noCommand
 	return root
@@ -106,22 +119,11 @@ func noCommand(c *cobra.Command, args []string) error {
 	return usage("%s wants a command: %s", c.CommandPath(), strings.Join(names, ", "))
 }
 
-// settle takes from the environment what no flag says.
-func (a *app) settle() error {
-	if a.address == "" {
-		a.address = a.env("BELFRY_URL")
-	}
-	if a.address == "" {
-		a.address = defaultAddress
-	}
-	if a.token == "" {
-		a.token = a.env("BELFRY_TOKEN")
-	}
-	return nil
-}
-
 // client is the API at the other end.
 func (a *app) client() (*client.Client, error) {
+	if err := a.settle(); err != nil {
+		return nil, err
+	}
 	o := client.Options{Token: a.token, UserAgent: "belfry-cli/" + version(), Retry: client.Retry{Tries: 4, MaxWait: 10 * time.Second}}
 	if a.transport != nil {
 		o.HTTPClient = &http.Client{Transport: a.transport}

@@ -41,17 +41,20 @@ func (a *app) printChange(job *client.Job, what string) {
 	fmt.Fprintf(a.out, "job %s %s\n", clean(job.ID), clean(what))
 }
 
+// line writes one fact of several, unless there is none.
+func (a *app) line(name, value string) {
+	if value != "" {
+		fmt.Fprintf(a.out, "%-14s%s\n", name, clean(value))
+	}
+}
+
 // printJob writes all about one job.
 func (a *app) printJob(j *client.Job) {
 	if a.json {
 		a.printDocument(j.Document())
 		return
 	}
-	line := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(a.out, "%-14s%s\n", name, clean(value))
-		}
-	}
+	line := a.line
 	status := string(j.Status)
 	if j.CancelWanted {
 		status += ", cancel wanted"

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -97,14 +96,8 @@ func (a *app) readFlags(s *submitFlags) (err error) {
 	if s.job.ExpiresAt, err = instant("--expires-at", s.expiresAt); err != nil {
 		return err
 	}
-	if s.backoff != "" {
-		for text := range strings.SplitSeq(s.backoff, ",") {
-			wait, err := time.ParseDuration(strings.TrimSpace(text))
-			if err != nil {
-				return usage("--backoff must be durations with commas between them, such as 30s,2m")
-			}
-			s.job.Backoff = append(s.job.Backoff, wait)
-		}
+	if s.job.Backoff, err = waits("--backoff", s.backoff); err != nil {
+		return err
 	}
 	payload, err := a.readPayload(s.payload)
 	if err == nil && payload != nil {

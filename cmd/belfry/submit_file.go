@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,8 +57,7 @@ func (a *app) submitFile(c *cobra.Command, s *submitFlags, args []string) (err e
 		return err
 	}
 	if s.file == "-" {
-		l.lines, l.progress = newLines(a.in, "-"), a.progress("lines", 0)
-		l.resume.Run = rand.Text()
+		l.lines, l.progress, l.resume.Run = newLines(a.in, "-"), a.progress("lines", 0), rand.Text()
 		return l.load(c.Context())
 	}
 	file, err := os.Open(s.file)
@@ -73,7 +72,7 @@ func (a *app) submitFile(c *cobra.Command, s *submitFlags, args []string) (err e
 }
 
 // goesWithFile are the flags that do.
-var goesWithFile = map[string]bool{"file": true, "batch": true, "fresh": true, "json": true, "url": true, "token": true}
+var goesWithFile = map[string]bool{"file": true, "batch": true, "fresh": true, "json": true, "url": true, "token": true, "profile": true}
 
 // open goes to where an interrupted run of this file stopped, if its beginning is still the same.
 func (l *loader) open(file *os.File, s *submitFlags) error {
@@ -95,7 +94,7 @@ func (l *loader) open(file *os.File, s *submitFlags) error {
 			return fmt.Errorf("%s: %w", s.file, err)
 		}
 		if same {
-			l.progress.from = l.lines.number
+			l.progress.from, l.size = l.lines.number, l.resume.Size
 			fmt.Fprintf(l.errs, "goes on behind line %d, where it was interrupted; --fresh begins anew\n", l.lines.number)
 			return nil
 		}
@@ -104,8 +103,18 @@ func (l *loader) open(file *os.File, s *submitFlags) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("%s: %w", s.file, err)
 	}
-	l.lines, l.resume.Run = newLines(file, name), rand.Text()
+	l.lines, l.resume.Run, l.resume.Size = newLines(file, name), rand.Text(), l.size
+	l.keep(l.lines.mark()) // before the first batch: its answer, too, may be lost
 	return nil
+}
+
+// keep keeps the place, if it can.
+func (l *loader) keep(at place) {
+	if err := l.resume.save(at); err != nil {
+		fmt.Fprintln(l.errs, "belfry: cannot keep how far it came:", clean(err.Error()))
+		l.resume.path = ""
+	}
+	l.resume.At = at
 }
 
 // load submits what is left of the file. After Ctrl-C the batch under way is still answered, so that nothing is
@@ -172,19 +181,26 @@ func (l *loader) send(ctx context.Context, batch []line) error {
 		context.AfterFunc(limited, func() { timer.Stop() })
 	})
 	defer stop()
-	items, err := l.api.SubmitDocuments(limited, documents, l.resume.Run+"-"+strconv.Itoa(batch[0].number))
+	items, err := l.api.SubmitDocuments(limited, documents, l.batchKey(batch[0].number, documents))
 	if err != nil {
 		return err
 	}
 	l.tell(batch, items)
 	mark := l.lines.mark()
 	l.progress.at(l.lines.number, mark.Offset)
-	if err := l.resume.save(mark); err != nil {
-		fmt.Fprintln(l.errs, "belfry: cannot keep how far it came:", clean(err.Error()))
-		l.resume.path = ""
-	}
-	l.resume.At = mark
+	l.keep(mark)
 	return nil
+}
+
+// batchKey is the idempotency key of a batch: the same for the same documents at the same place of the same run. A
+// batch that was changed before it is sent again is another one.
+func (l *loader) batchKey(first int, documents []json.RawMessage) string {
+	hashed := sha256.New()
+	for _, d := range documents {
+		fmt.Fprintf(hashed, "%d ", len(d))
+		hashed.Write(d)
+	}
+	return fmt.Sprintf("%s-%d-%x", l.resume.Run, first, hashed.Sum(nil)[:8])
 }
 
 // tell counts the answers and says which lines were refused.
@@ -234,7 +250,7 @@ func (l *loader) refuse(number int, fault string) {
 // sum says what became of all lines of this run.
 func (l *loader) sum() {
 	if !l.json {
-		fmt.Fprintf(l.out, "%d lines: %d submitted, %d there already, %d refused\n", l.total, l.submitted, l.there, l.refused)
+		fmt.Fprintf(l.out, "%s: %d submitted, %d there already, %d refused\n", numbered(l.total, "line"), l.submitted, l.there, l.refused)
 	}
 }
 

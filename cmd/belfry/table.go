@@ -32,8 +32,9 @@ const (
 // cells measures text as terminals of any locale show it.
 var cells = runewidth.Condition{EastAsianWidth: false, StrictEmojiNeutral: true}
 
-// writeTable writes rows under their heads. width is the terminal's; 0 means none, and nothing is cut. Every cell is
-// cleaned here, so that no caller can forget it.
+// writeTable writes rows under their heads. width is the terminal's; 0 means none, and nothing is cut. Where the
+// columns do not fit, however short they are cut, each row is a block of lines instead. Every cell is cleaned here, so
+// that no caller can forget it.
 func writeTable(w io.Writer, width int, cols []column, rows [][]string) {
 	all := make([][]string, 0, len(rows)+1)
 	heads := make([]string, len(cols))
@@ -48,7 +49,11 @@ func writeTable(w io.Writer, width int, cols []column, rows [][]string) {
 		}
 		all = append(all, cleaned)
 	}
-	sizes := fit(width, cols, all)
+	sizes, fits := fit(width, cols, all)
+	if !fits {
+		writeBlocks(w, width, heads, all[1:])
+		return
+	}
 	for _, row := range all {
 		var line strings.Builder
 		for i, cell := range row {
@@ -64,9 +69,33 @@ func writeTable(w io.Writer, width int, cols []column, rows [][]string) {
 	}
 }
 
-// fit gives each column its width. Where all do not fit, the widest that may be cut is cut, a column at a time.
-func fit(width int, cols []column, rows [][]string) []int {
-	sizes := make([]int, len(cols))
+// writeBlocks writes a line for each cell that holds something, behind its head, and a blank line between rows.
+func writeBlocks(w io.Writer, width int, heads []string, rows [][]string) {
+	name := 0
+	for _, head := range heads {
+		name = max(name, cells.StringWidth(head))
+	}
+	room := max(width-name-len(gap), leastCell)
+	for i, row := range rows {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		for k, cell := range row {
+			if cell == "" {
+				continue
+			}
+			if cells.StringWidth(cell) > room {
+				cell = cells.Truncate(cell, room, "…")
+			}
+			fmt.Fprintln(w, heads[k]+strings.Repeat(" ", name-cells.StringWidth(heads[k]))+gap+cell)
+		}
+	}
+}
+
+// fit gives each column its width. Where all do not fit, the widest that may be cut is cut, a column at a time; with
+// fits false that was not enough.
+func fit(width int, cols []column, rows [][]string) (sizes []int, fits bool) {
+	sizes = make([]int, len(cols))
 	for _, row := range rows {
 		for i, cell := range row {
 			sizes[i] = max(sizes[i], cells.StringWidth(cell))
@@ -84,10 +113,10 @@ func fit(width int, cols []column, rows [][]string) []int {
 			}
 		}
 		if widest < 0 {
-			break
+			return sizes, false
 		}
 		sizes[widest]--
 		total--
 	}
-	return sizes
+	return sizes, true
 }

@@ -24,11 +24,11 @@ type tokenKeeper interface {
 }
 
 // keeperFlag adds --database-url and has do called with the keeper that it, or the environment, names. An address of
-// the API goes before a database of the environment.
+// the API, or a profile, goes before a database of the environment.
 func (a *app) keeperFlag(c *cobra.Command, do func(c *cobra.Command, args []string, k tokenKeeper) error) {
 	c.Flags().StringVar(&a.database, "database-url", "", "work on this PostgreSQL database itself, not over the API (BELFRY_DATABASE_URL)")
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		if a.database == "" && !c.Flags().Changed("url") && a.env("BELFRY_URL") == "" {
+		if a.database == "" && !c.Flags().Changed("url") && a.env("BELFRY_URL") == "" && a.profile == "" && a.env("BELFRY_PROFILE") == "" {
 			a.database = a.env("BELFRY_DATABASE_URL")
 		}
 		if a.database == "" {

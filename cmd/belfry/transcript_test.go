@@ -30,7 +30,8 @@ var masks = []struct {
 	{regexp.MustCompile(`\(go[0-9.]+\)`), "(GO)"},
 	{regexp.MustCompile(`belfry (dev|v\S+)`), "belfry VERSION"},
 	{regexp.MustCompile(`PostgreSQL \d+[^\n]*`), "PostgreSQL VERSION"},
-	{regexp.MustCompile(`ready for \d+ days`), "ready for N days"},
+	{regexp.MustCompile(`ready for \d+ days?`), "ready for N days"},
+	{regexp.MustCompile(`(kept in) .*profiles.json`), "$1 PROFILES"},
 	{regexp.MustCompile(` +`), " "}, // columns move with what is in them
 }
 
@@ -56,6 +57,9 @@ func TestTranscript(t *testing.T) {
 	r := newRig(t, "")
 	r.env["BELFRY_DATABASE_URL"] = database
 	t.Chdir(t.TempDir())
+	if err := os.WriteFile("prod.token", []byte("belfry_0123456789\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	blocks := regexp.MustCompile("(?s)```console\n(.*?)```")
 	ran := 0
 	fresh := blocks.ReplaceAllStringFunc(string(document), func(block string) string {
@@ -77,6 +81,7 @@ func TestTranscript(t *testing.T) {
 	})
 	if *update {
 		fresh = regexp.MustCompile(`http://127\.0\.0\.1:\d{4,}`).ReplaceAllString(fresh, "http://127.0.0.1:8080")
+		fresh = regexp.MustCompile(`kept in .*profiles.json`).ReplaceAllString(fresh, "kept in /home/you/.config/belfry/profiles.json")
 		if err := os.WriteFile(path, []byte(fresh), 0o600); err != nil {
 			t.Fatal(err)
 		}

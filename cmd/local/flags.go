@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/belfry-dev/belfry/functions/boot"
@@ -30,7 +32,7 @@ func (o *options) allowThisMachine() {
 }
 
 // parse reads environment and flags. flag.ErrHelp means help was printed.
-func parse(args []string, errors io.Writer) (options, error) {
+func parse(args []string, errs io.Writer) (options, error) {
 	settings, err := boot.ReadSettings()
 	if err != nil {
 		return options{}, err
@@ -38,7 +40,7 @@ func parse(args []string, errors io.Writer) (options, error) {
 	settings.StopGrace = min(settings.StopGrace, time.Second) // Ctrl-C stops within two seconds
 	o := options{settings: settings}
 	f := flag.NewFlagSet("local", flag.ContinueOnError)
-	f.SetOutput(errors)
+	f.SetOutput(errs)
 	f.StringVar(&o.settings.Addr, "addr", settings.Addr, "address the API listens on; port 0 takes a free one")
 	f.StringVar(&o.data, "data", "belfry.db", "SQLite file that keeps the jobs when no database URL is given")
 	f.StringVar(&o.settings.DatabaseURL, "database-url", "", "PostgreSQL to keep the jobs in (default BELFRY_DATABASE_URL)")
@@ -63,5 +65,22 @@ func parse(args []string, errors io.Writer) (options, error) {
 	if o.settings.QueueMode() && o.roles.Tick != o.roles.Worker {
 		return options{}, fmt.Errorf("-role %s: mem:// queues live in one process: run tick and worker in it together, or unset the queues (BELFRY_QUEUE_*_URL)", o.roles)
 	}
-	return o, o.settings.Check()
+	return o, blame(f, o.settings.Check())
+}
+
+// settingOf are the settings that a flag goes before.
+var settingOf = map[string]string{"addr": "BELFRY_ADDR", "database-url": "BELFRY_DATABASE_URL", "workers": "BELFRY_WORKERS", "tick": "BELFRY_TICK"}
+
+// blame gives faults of settings that a flag has set the flag's name.
+func blame(f *flag.FlagSet, err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	f.Visit(func(given *flag.Flag) {
+		if name := settingOf[given.Name]; name != "" {
+			text = strings.ReplaceAll("\n"+text, "\n"+name+": ", "\n-"+given.Name+": ")[1:]
+		}
+	})
+	return errors.New(text)
 }

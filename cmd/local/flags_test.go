@@ -48,3 +48,29 @@ func TestWebhooksReachThisMachineOnlyFromIt(t *testing.T) {
 		}
 	}
 }
+
+// A fault is blamed on what was given: the flag where there is one, else the variable.
+func TestFaultsNameTheFlag(t *testing.T) {
+	for _, row := range []struct {
+		args      []string
+		workers   string
+		says, not string
+	}{
+		{[]string{"-workers", "0"}, "", "-workers: is 0, want 1 to 100000", "BELFRY_WORKERS"},
+		{[]string{"-workers", "0", "-tick", "2h"}, "", "-tick: is 2h0m0s", "BELFRY_TICK:"},
+		{nil, "0", "BELFRY_WORKERS: is 0", "-workers"},
+		{[]string{"-tick", "2h"}, "", "-tick: is 2h0m0s", "BELFRY_TICK:"},
+		{[]string{"-database-url", "mysql://u:s3cr3t@h"}, "", "-database-url: want a URL", "s3cr3t"},
+	} {
+		if row.workers != "" {
+			t.Setenv("BELFRY_WORKERS", row.workers)
+		}
+		_, err := parse(row.args, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), row.says) || strings.Contains(err.Error(), row.not) {
+			t.Errorf("%q: %v", row.args, err)
+		}
+		if row.workers != "" {
+			t.Setenv("BELFRY_WORKERS", "10")
+		}
+	}
+}

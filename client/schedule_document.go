@@ -1,0 +1,126 @@
+package client
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// ruleDoc is a rule as the API reads it and writes it.
+type ruleDoc struct {
+	Cron       string    `json:"cron,omitempty"`
+	Every      string    `json:"every,omitempty"`
+	TimeZone   string    `json:"time_zone,omitempty"`
+	DSTGap     string    `json:"dst_gap,omitempty"`
+	DSTOverlap string    `json:"dst_overlap,omitempty"`
+	StartsAt   time.Time `json:"starts_at,omitzero"`
+	EndsAt     time.Time `json:"ends_at,omitzero"`
+}
+
+func (r *Rule) document() ruleDoc {
+	return ruleDoc{r.Cron, duration(r.Every), r.TimeZone, r.DSTGap, r.DSTOverlap, r.StartsAt, r.EndsAt}
+}
+
+// newScheduleDoc is a definition as the API reads it and writes it, but for the payload.
+type newScheduleDoc struct {
+	ruleDoc
+	Tenant       string   `json:"tenant,omitempty"`
+	Missed       string   `json:"missed,omitempty"`
+	MissedWindow string   `json:"missed_window,omitempty"`
+	MissedLimit  int      `json:"missed_limit,omitempty"`
+	MissedGrace  string   `json:"missed_grace,omitempty"`
+	Overlap      string   `json:"overlap,omitempty"`
+	Jitter       string   `json:"jitter,omitempty"`
+	ExpectWithin string   `json:"expect_within,omitempty"`
+	ExpectPaused bool     `json:"expect_paused,omitempty"`
+	Paused       bool     `json:"paused,omitempty"`
+	Type         string   `json:"type"`
+	Priority     Priority `json:"priority,omitempty"`
+	MaxAttempts  int      `json:"max_attempts,omitempty"`
+	Timeout      string   `json:"timeout,omitempty"`
+	Backoff      []string `json:"backoff,omitempty"`
+	Target       *Target  `json:"target,omitempty"`
+	Tags         []string `json:"tags,omitempty"`
+}
+
+// Document is the definition as the API reads it. Its name stands in the path.
+func (s *NewSchedule) Document() ([]byte, error) {
+	b, err := json.Marshal(newScheduleDoc{
+		ruleDoc: s.document(), Tenant: s.Tenant, Missed: s.Missed, MissedWindow: duration(s.MissedWindow), MissedLimit: s.MissedLimit, MissedGrace: duration(s.MissedGrace),
+		Overlap: s.Overlap, Jitter: duration(s.Jitter), ExpectWithin: duration(s.ExpectWithin), ExpectPaused: s.ExpectPaused, Paused: s.Paused,
+		Type: s.Type, Priority: s.Priority, MaxAttempts: s.MaxAttempts, Timeout: duration(s.Timeout), Backoff: durations(s.Backoff), Target: s.Target, Tags: s.Tags,
+	})
+	if err != nil || s.Payload == nil {
+		return b, err
+	}
+	payload, err := jsonOf("payload", s.Payload)
+	if err != nil {
+		return nil, err
+	}
+	b = append(b[:len(b)-1], `,"payload":`...)
+	return append(append(b, payload...), '}'), nil
+}
+
+// scheduleDoc is a schedule as the API writes it.
+type scheduleDoc struct {
+	newScheduleDoc
+	Name        string          `json:"name"`
+	Payload     json.RawMessage `json:"payload"`
+	Version     int64           `json:"version"`
+	Description string          `json:"description"`
+	NextDue     time.Time       `json:"next_due"`
+	AccountedTo time.Time       `json:"accounted_to"`
+	WaitingFor  time.Time       `json:"waiting_for"`
+	PausedAt    time.Time       `json:"paused_at"`
+	ExpectBy    time.Time       `json:"expect_by"`
+	Alerted     bool            `json:"alerted"`
+	Active      bool            `json:"active"`
+	TZData      string          `json:"tz_data"`
+	CreatedAt   time.Time       `json:"created_at"`
+	UpdatedAt   time.Time       `json:"updated_at"`
+}
+
+// UnmarshalJSON reads a schedule as the server writes it.
+func (s *Schedule) UnmarshalJSON(document []byte) error {
+	var d scheduleDoc
+	if err := json.Unmarshal(document, &d); err != nil {
+		return err
+	}
+	made := NewSchedule{
+		Rule: Rule{Cron: d.Cron, TimeZone: d.TimeZone, DSTGap: d.DSTGap, DSTOverlap: d.DSTOverlap, StartsAt: d.StartsAt, EndsAt: d.EndsAt},
+		Name: d.Name, Tenant: d.Tenant, Missed: d.Missed, MissedLimit: d.MissedLimit, Overlap: d.Overlap, ExpectPaused: d.ExpectPaused, Paused: d.Paused,
+		Type: d.Type, Payload: d.Payload, Priority: d.Priority, MaxAttempts: d.MaxAttempts, Target: d.Target, Tags: d.Tags,
+	}
+	for _, field := range []struct {
+		text string
+		to   *time.Duration
+	}{
+		{d.Every, &made.Every}, {d.MissedWindow, &made.MissedWindow}, {d.MissedGrace, &made.MissedGrace}, {d.Jitter, &made.Jitter},
+		{d.ExpectWithin, &made.ExpectWithin}, {d.Timeout, &made.Timeout},
+	} {
+		length, err := readDuration(field.text)
+		if err != nil {
+			return err
+		}
+		*field.to = length
+	}
+	var err error
+	if made.Backoff, err = readDurations(d.Backoff); err != nil {
+		return fmt.Errorf("backoff: %w", err)
+	}
+	*s = Schedule{
+		NewSchedule: made, Version: d.Version, Description: d.Description, NextDue: d.NextDue, AccountedTo: d.AccountedTo, WaitingFor: d.WaitingFor,
+		PausedAt: d.PausedAt, ExpectBy: d.ExpectBy, Alerted: d.Alerted, Active: d.Active, TZData: d.TZData, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
+		document: bytes.Clone(document),
+	}
+	return nil
+}
+
+// MarshalJSON writes the document the server wrote.
+func (s *Schedule) MarshalJSON() ([]byte, error) {
+	if s.document == nil {
+		return []byte("null"), nil
+	}
+	return s.document, nil
+}

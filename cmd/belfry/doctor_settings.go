@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belfry-dev/belfry/functions/boot"
+)
+
+const dialTimeout = 5 * time.Second
+
+// checkSettings looks at the settings of this environment, as a process of Belfry that is started in it would have
+// them. Where none are here, as on an operator's own machine, there is nothing to look at. reachable says that the API
+// answers.
+func (a *app) checkSettings(ctx context.Context, f *findings, reachable bool) {
+	s, err := boot.ReadSettings()
+	if err != nil {
+		f.broken("settings", oneLine(err), "mend them: with these no process starts; docs/settings.md lists what is allowed")
+	} else {
+		f.ok("settings", "a process started in this environment would take them")
+	}
+	checkQueues(ctx, f, s)
+	if reachable {
+		a.checkWebhooks(ctx, f, s)
+	}
+}
+
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+
+// checkQueues connects to where the queues are. Whether they are there, and may be used, only a process that has the
+// rights can tell.
+func checkQueues(ctx context.Context, f *findings, s boot.Settings) {
+	queues := []struct{ name, address string }{
+		{"BELFRY_QUEUE_CRITICAL_URL", s.QueueCriticalURL}, {"BELFRY_QUEUE_DEFAULT_URL", s.QueueDefaultURL}, {"BELFRY_QUEUE_BULK_URL", s.QueueBulkURL},
+	}
+	var reached, asked []string
+	for _, q := range queues {
+		if q.address == "" {
+			continue
+		}
+		host, err := queueHost(q.address)
+		switch {
+		case err != nil:
+			f.broken("queue", q.name+": "+err.Error(), "mend the URL; docs/settings.md shows each kind")
+			continue
+		case host == "":
+			reached = append(reached, "in the memory of its process")
+			continue
+		case slices.Contains(asked, host):
+			continue
+		}
+		asked = append(asked, host)
+		if err := reach(ctx, host); err != nil {
+			f.broken("queue", fmt.Sprintf("%s: no connection to %s: %s", q.name, host, err), "start the broker, mend the URL, or open the way from here to there")
+			continue
+		}
+		reached = append(reached, host+" answers")
+	}
+	switch {
+	case s.QueueDefaultURL == "" && s.QueueCriticalURL == "" && s.QueueBulkURL == "":
+		*f = append(*f, finding{"queue", stateLeftOut, "no BELFRY_QUEUE_…_URL here: workers claim from the table", ""})
+	case len(reached) > 0:
+		f.ok("queue", "%s", strings.Join(slices.Compact(reached), ", "))
+	}
+}
+
+// queuePorts are where a kind of queue listens, if its URL does not say.
+var queuePorts = map[string]string{"amqp": "5672", "amqps": "5671", "awssqs": "443", "gcppubsub": "443", "gcppubsubv2": "443"}
+
+// queueHost is the host and port behind a queue's URL; "" where it lives in a process. No error repeats the URL: it
+// may hold a password.
+func queueHost(address string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", errors.New("is no URL")
+	}
+	if u.Scheme == "mem" {
+		return "", nil
+	}
+	port, known := queuePorts[u.Scheme]
+	if !known {
+		return "", errors.New("is no kind of queue that this program knows")
+	}
+	host := u.Host
+	if strings.HasPrefix(u.Scheme, "gcppubsub") {
+		if host = u.Query().Get("emulator"); host == "" {
+			host = "pubsub.googleapis.com"
+		}
+	}
+	if endpoint, err := url.Parse(u.Query().Get("endpoint")); err == nil && endpoint.Host != "" {
+		if host = endpoint.Host; endpoint.Scheme == "http" {
+			port = "80"
+		}
+	}
+	if host == "" {
+		return "", errors.New("names no host")
+	}
+	if _, _, err := net.SplitHostPort(host); err == nil {
+		return host, nil
+	}
+	return net.JoinHostPort(strings.Trim(host, "[]"), port), nil
+}
+
+// reach opens a connection and closes it.
+func reach(ctx context.Context, host string) error {
+	conn, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "tcp", host)
+	if err != nil {
+		var op *net.OpError
+		if errors.As(err, &op) && op.Err != nil {
+			return op.Err
+		}
+		return err
+	}
+	return conn.Close()
+}
+
+// checkWebhooks holds what types ask for against the settings of this environment.
+func (a *app) checkWebhooks(ctx context.Context, f *findings, s boot.Settings) {
+	targets, err := a.targets(ctx)
+	switch {
+	case err != nil && len(s.WebhookSecrets) == 0:
+		*f = append(*f, finding{"webhooks", stateLeftOut, "which types have targets cannot be told: " + plain(err), ""})
+	case err != nil:
+		*f = append(*f, finding{"webhooks", stateLeftOut, numbered(len(s.WebhookSecrets), "secret") + " here; which types have targets cannot be told: " + plain(err), ""})
+	case len(s.WebhookSecrets) == 0 && len(targets) > 0:
+		f.warn("webhooks", numbered(len(targets), "type")+" with a target, and no BELFRY_WEBHOOK_SECRETS here: "+some(targets),
+			"a worker without secrets delivers nothing, and its jobs wait: see that the API and the workers have them, or run doctor in their environment")
+	case len(s.WebhookSecrets) == 0:
+		*f = append(*f, finding{"webhooks", stateLeftOut, "no BELFRY_WEBHOOK_SECRETS here, and no type has a target", ""})
+	default:
+		f.ok("webhooks", "signed with %s; %s a target", numbered(len(s.WebhookSecrets), "secret"), map[bool]string{true: "1 type has", false: fmt.Sprintf("%d types have", len(targets))}[len(targets) == 1])
+	}
+}
+
+// targets are the types that have one.
+func (a *app) targets(ctx context.Context) (names []string, err error) {
+	api, err := a.client()
+	if err != nil {
+		return nil, err
+	}
+	for t, err := range api.ListTypes(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if t.Target != nil {
+			names = append(names, t.Type)
+		}
+	}
+	return names, nil
+}
+
+// some is the first few of many names.
+func some(names []string) string {
+	const few = 5
+	if len(names) > few {
+		return strings.Join(names[:few], ", ") + fmt.Sprintf(" and %d more", len(names)-few)
+	}
+	return strings.Join(names, ", ")
+}

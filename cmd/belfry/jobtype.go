@@ -1,0 +1,235 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-dev/belfry/client"
+)
+
+func (a *app) typeListCommand() *cobra.Command {
+	var limit int
+	c := &cobra.Command{Use: "list", Short: "List definitions of types, by name", Args: counted(0, 0, "no arguments")}
+	c.Flags().IntVar(&limit, "limit", 0, "at most this many; 0 means all")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if limit < 0 {
+			return usage("--limit must not be negative")
+		}
+		api, err := a.client()
+		if err != nil {
+			return err
+		}
+		var rows [][]string
+		n := 0
+		for t, err := range api.ListTypes(c.Context()) {
+			if err != nil {
+				return err
+			}
+			if n++; a.json {
+				a.printDocument(t.Document())
+			} else {
+				rows = append(rows, typeRow(t))
+			}
+			if n == limit {
+				break
+			}
+		}
+		switch {
+		case a.json:
+		case n == 0:
+			fmt.Fprintln(a.out, "no types are defined")
+		default:
+			writeTable(a.out, a.width(), columns("TYPE…", "TARGET…", "TIMEOUT", "MAX ATTEMPTS", "BACKOFF…"), rows)
+		}
+		return nil
+	}
+	return c
+}
+
+func typeRow(t *client.JobType) []string {
+	row := []string{t.Type, "", "", "", joined(t.Backoff)}
+	if t.Target != nil {
+		row[1] = t.Target.URL
+	}
+	if t.Timeout != 0 {
+		row[2] = t.Timeout.String()
+	}
+	if t.MaxAttempts != 0 {
+		row[3] = strconv.Itoa(t.MaxAttempts)
+	}
+	return row
+}
+
+func (a *app) typeGetCommand() *cobra.Command {
+	return &cobra.Command{Use: "get TYPE", Short: "Look at a type's definition", Args: counted(1, 1, "a type"), RunE: func(c *cobra.Command, args []string) error {
+		api, err := a.client()
+		if err != nil {
+			return err
+		}
+		t, err := api.GetType(c.Context(), args[0])
+		if err == nil {
+			a.printType(t)
+		}
+		return err
+	}}
+}
+
+// typeFlags are what types put takes.
+type typeFlags struct {
+	target, backoff string
+	headers         []string
+	attempts        int
+	timeout         time.Duration
+}
+
+func (a *app) typePutCommand() *cobra.Command {
+	var f typeFlags
+	c := &cobra.Command{Use: "put TYPE", Short: "Define a type: what its jobs get where they say nothing themselves", Args: counted(1, 1, "a type"),
+		Long: `Define a type: what its jobs get where they say nothing themselves. An earlier definition is replaced as a whole: what
+no flag says is then defined by nobody. Jobs submitted from then on get it; the target also holds for those that wait.`,
+		Example: "  belfry types put invoice.send --target https://hooks.example.com/belfry --timeout 90s --max-attempts 8 --backoff 10s,1m,10m"}
+	flags := c.Flags()
+	flags.StringVar(&f.target, "target", "", "URL that the type's jobs are delivered to")
+	flags.StringArrayVar(&f.headers, "header", nil, "'Name: value' sent to the target; may stand more than once. @file reads it from a file, which other users do not see")
+	flags.DurationVar(&f.timeout, "timeout", 0, "of one attempt")
+	flags.IntVar(&f.attempts, "max-attempts", 0, "attempts before a job fails for good")
+	flags.StringVar(&f.backoff, "backoff", "", "waits between attempts, such as 30s,2m,1h")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		t, err := f.definition(c, args[0])
+		if err != nil {
+			return err
+		}
+		api, err := a.client()
+		if err != nil {
+			return err
+		}
+		kept, made, err := api.PutType(c.Context(), t)
+		if err != nil {
+			return err
+		}
+		if a.json {
+			a.printDocument(kept.Document())
+			return nil
+		}
+		fmt.Fprintf(a.out, "type %s is defined%s\n", clean(kept.Type), map[bool]string{true: "", false: "; its earlier definition is replaced"}[made])
+		return nil
+	}
+	return c
+}
+
+// definition is what the flags say. The rules for values are the server's.
+func (f *typeFlags) definition(c *cobra.Command, name string) (t client.JobType, err error) {
+	t = client.JobType{Type: name, Timeout: f.timeout, MaxAttempts: f.attempts}
+	for _, flag := range []string{"timeout", "max-attempts"} {
+		if c.Flags().Changed(flag) && c.Flags().Lookup(flag).Value.String() == c.Flags().Lookup(flag).DefValue {
+			return t, usage("--%s must not be %s; leave it out to define none", flag, c.Flags().Lookup(flag).DefValue)
+		}
+	}
+	if t.Backoff, err = waits("--backoff", f.backoff); err != nil {
+		return t, err
+	}
+	if f.target == "" {
+		if len(f.headers) > 0 {
+			return t, usage("--header goes with --target")
+		}
+		return t, nil
+	}
+	t.Target = &client.Target{URL: f.target}
+	for _, header := range f.headers {
+		if file, ok := strings.CutPrefix(header, "@"); ok {
+			text, err := readFile(file)
+			if err != nil {
+				return t, usage("--header: %s", err)
+			}
+			header = strings.TrimSpace(string(text))
+		}
+		name, value, ok := strings.Cut(header, ":")
+		if !ok {
+			return t, usage("--header must be 'Name: value'") // what it is instead may be a secret
+		}
+		if t.Target.Headers == nil {
+			t.Target.Headers = map[string]string{}
+		}
+		t.Target.Headers[name] = strings.TrimSpace(value)
+	}
+	return t, nil
+}
+
+// waits reads a list of durations; "" is none.
+func waits(flag, text string) (list []time.Duration, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		wait, err := time.ParseDuration(strings.TrimSpace(part))
+		if err != nil {
+			return nil, usage("%s must be durations with commas between them, such as 30s,2m", flag)
+		}
+		list = append(list, wait)
+	}
+	return list, nil
+}
+
+func (a *app) typeDeleteCommand() *cobra.Command {
+	var yes, dry bool
+	c := &cobra.Command{Use: "delete TYPE", Short: "Delete a type's definition; its jobs stay", Args: counted(1, 1, "a type"),
+		Long: "Delete a type's definition. Its jobs stay; those that wait for the target it named wait on, until there is one again or a handler."}
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	c.Flags().BoolVar(&dry, "dry-run", false, "only say what would be deleted")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		api, err := a.client()
+		if err != nil {
+			return err
+		}
+		t, err := api.GetType(c.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		question := fmt.Sprintf("the definition of %s would be deleted", t.Type)
+		if t.Target != nil {
+			question += ", and its jobs no longer delivered to " + t.Target.URL
+		}
+		if dry {
+			return a.counted("would_delete", 1, clean(question))
+		}
+		if err := a.sure(yes, question); err != nil {
+			return err
+		}
+		if err := api.DeleteType(c.Context(), args[0]); err != nil {
+			return err
+		}
+		if a.json {
+			return a.printValue(map[string]string{"deleted": args[0]})
+		}
+		fmt.Fprintf(a.out, "the definition of %s is deleted\n", clean(args[0]))
+		return nil
+	}
+	return c
+}
+
+// printType writes all of a definition.
+func (a *app) printType(t *client.JobType) {
+	if a.json {
+		a.printDocument(t.Document())
+		return
+	}
+	row := typeRow(t)
+	a.line("type", t.Type)
+	a.line("target", row[1])
+	if t.Target != nil {
+		for _, name := range slices.Sorted(maps.Keys(t.Target.Headers)) {
+			a.line("header", name+": "+t.Target.Headers[name])
+		}
+	}
+	a.line("timeout", row[2])
+	a.line("max attempts", row[3])
+	a.line("backoff", row[4])
+	a.line("created at", showTime(t.CreatedAt))
+	a.line("updated at", showTime(t.UpdatedAt))
+}
