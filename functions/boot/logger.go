@@ -1,17 +1,32 @@
 package boot
 
 import (
+	"bytes"
 	"io"
+	"log"
 	"log/slog"
 )
 
 var logLevels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
 
-// QuietStandardLog sends what libraries write by the standard log to log, at debug level: net/http quotes there what
-// a webhook's receiver sent beyond its answer.
+// QuietStandardLog sends what libraries write by the standard log to log, at debug level and without what they quote:
+// net/http quotes there what a webhook's receiver sent beyond its answer, which may be the payload and the lease token.
 func QuietStandardLog(to *slog.Logger) {
 	slog.SetDefault(to)
 	slog.SetLogLoggerLevel(slog.LevelDebug)
+	log.SetOutput(unquoted{log.Writer()})
+}
+
+// unquoted passes lines on up to their first quote.
+type unquoted struct{ to io.Writer }
+
+func (u unquoted) Write(line []byte) (int, error) {
+	text, _, quotes := bytes.Cut(line, []byte{'"'})
+	if quotes {
+		text = append(bytes.Clone(text), "…\n"...)
+	}
+	_, err := u.to.Write(text)
+	return len(line), err
 }
 
 // NewLogger returns the logger that the settings ask for, writing to w.
