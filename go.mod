@@ -26,7 +26,11 @@ require (
 	modernc.org/sqlite v1.62.0
 )
 
-require github.com/google/go-cmp v0.7.0 // indirect
+require (
+	github.com/aws/aws-lambda-go v1.55.1
+	github.com/aws/aws-sdk-go-v2/feature/rds/auth v1.7.6
+	github.com/google/go-cmp v0.7.0 // indirect
+)
 
 require (
 	cloud.google.com/go v0.123.0 // indirect
@@ -39,7 +43,7 @@ require (
 	github.com/Azure/go-ansiterm v0.0.0-20261006220739-8c912ac31dd4 // indirect
 	github.com/Microsoft/go-winio v0.6.2 // indirect
 	github.com/aws/aws-sdk-go-v2 v1.47.3
-	github.com/aws/aws-sdk-go-v2/config v1.33.9 // indirect
+	github.com/aws/aws-sdk-go-v2/config v1.33.9
 	github.com/aws/aws-sdk-go-v2/credentials v1.20.9 // indirect
 	github.com/aws/aws-sdk-go-v2/feature/ec2/imds v1.20.3 // indirect
 	github.com/aws/aws-sdk-go-v2/internal/configsources v1.5.6 // indirect

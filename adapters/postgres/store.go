@@ -23,6 +23,11 @@ type Options struct {
 	LockTimeout time.Duration
 	// ConnectTimeout bounds one attempt to connect. Zero means 5 s, or what the address says.
 	ConnectTimeout time.Duration
+	// Password gives the password of each new connection, such as a token signed for it; the address must ask for TLS.
+	// Nil means what the address says.
+	Password func(ctx context.Context) (string, error)
+	// IdleTime is how long a connection may be idle before it is closed. Zero means 30 min.
+	IdleTime time.Duration
 	// Clock is an offset in microseconds added to the server's clock everywhere, so that tests can move time;
 	// stores on one database must share it. Zero means none: the server's clock as it is.
 	Clock *atomic.Int64
@@ -34,6 +39,7 @@ type Store struct {
 	sql     statements
 	opts    Options
 	holders holders
+	thaws   atomic.Int64 // how often the process was said to have been frozen
 	// intercept gets what would be sent and may refuse it: tests look at plans. Nil in production.
 	intercept func([]wire.Call) error
 	// listWindow is a test's own, in place of the constant. Zero in production.
@@ -49,7 +55,7 @@ const idlePing = 5 * time.Second
 // Open connects and checks that the schema fits this program: it returns an error that wraps core.ErrSchema
 // and says what to do when Migrate must run first, and core.ErrUnavailable when the server cannot be reached.
 func Open(ctx context.Context, dsn string, opts Options) (*Store, error) {
-	if opts.PoolSize < 0 || opts.LockTimeout < 0 || opts.ConnectTimeout < 0 {
+	if opts.PoolSize < 0 || opts.LockTimeout < 0 || opts.ConnectTimeout < 0 || opts.IdleTime < 0 {
 		return nil, errors.New("postgres: open: options are never negative")
 	}
 	if opts.PoolSize == 0 {
@@ -69,11 +75,13 @@ func Open(ctx context.Context, dsn string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	s := &Store{sql: sql, opts: opts}
+	config.ShouldPing = s.shouldPing
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, wrap("open", err)
 	}
-	s := &Store{pool: pool, sql: sql, opts: opts}
+	s.pool = pool
 	err = s.checkServer(ctx)
 	if err == nil {
 		err = wrap("open", s.checkSchema(ctx))
@@ -121,13 +129,21 @@ func poolConfig(dsn string, opts Options) (*pgxpool.Config, error) {
 	}
 	config.MaxConns = int32(opts.PoolSize)
 	config.MinConns = min(config.MaxConns, opts.warm())
-	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > idlePing }
+	config.PingTimeout = pingTimeout
+	if opts.IdleTime > 0 {
+		config.MaxConnIdleTime = opts.IdleTime
+	}
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error { return wire.Prepare(ctx, conn.PgConn()) }
 	if opts.ConnectTimeout > 0 {
 		config.ConnConfig.ConnectTimeout = opts.ConnectTimeout
 	}
 	sureConnection(config.ConnConfig)
+	if opts.Password != nil {
+		if err := freshPassword(config, opts.Password); err != nil {
+			return nil, fmt.Errorf("postgres: open: %w", err)
+		}
+	}
 	return config, nil
 }
 

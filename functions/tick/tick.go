@@ -45,7 +45,7 @@ func New(ctx context.Context, o Options) (*Function, error) {
 			f.topics[p] = topic
 		}
 	}
-	schedules := core.ScheduleOptions{Types: o.Types, Takeover: takeover(o.Settings)}
+	schedules := core.ScheduleOptions{Types: o.Types, Takeover: o.Settings.Takeover()}
 	t, err := core.NewTicker(o.Store, core.TickerOptions{
 		Holder: o.Holder, Period: o.Settings.Tick, LeaseLength: o.Settings.BucketLease, Topics: f.topics, Wake: o.Wake,
 		Maintain:  core.MaintainRequest{HistoryRetention: o.Settings.HistoryRetention, DeadRetention: o.Settings.DeadRetention, LedgerRetention: o.Settings.LedgerRetention},

@@ -71,5 +71,5 @@ func (s *Service) Finish(ctx context.Context) error {
 
 // scheduleOptions are those of the tick: what counts as missed is the same for both.
 func scheduleOptions(p Parts) core.ScheduleOptions {
-	return core.ScheduleOptions{Types: p.Types, TickPeriod: p.Settings.Tick, Takeover: p.Settings.BucketLease + p.Settings.Tick}
+	return core.ScheduleOptions{Types: p.Types, TickPeriod: p.Settings.Tick, Takeover: p.Settings.Takeover()}
 }

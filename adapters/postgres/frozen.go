@@ -1,0 +1,48 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// thawKey is under which a connection keeps the thaw it was last asked after.
+const thawKey = "belfry.thaw"
+
+// pingTimeout bounds the question whether a connection still lives: a dead one often says nothing at all.
+const pingTimeout = 3 * time.Second
+
+// Thawed says that this process may have been frozen: each connection is asked whether it still lives before its next
+// use. A frozen process cannot measure how long a connection was idle, for its clock may have stood still.
+func (s *Store) Thawed() { s.thaws.Add(1) }
+
+// shouldPing reports whether a connection is asked whether it still lives.
+func (s *Store) shouldPing(_ context.Context, p pgxpool.ShouldPingParams) bool {
+	known := p.Conn.PgConn().CustomData()
+	thaws := s.thaws.Load()
+	asked, _ := known[thawKey].(int64)
+	known[thawKey] = thaws
+	return asked != thaws || p.IdleDuration > idlePing
+}
+
+// errPlainPassword refuses to send a password that was made for one connection in the clear.
+var errPlainPassword = errors.New("signed passwords go over TLS only: want sslmode=verify-full, verify-ca or require in the address")
+
+// freshPassword asks for the password of each connection when it is made.
+func freshPassword(config *pgxpool.Config, password func(context.Context) (string, error)) error {
+	plain := config.ConnConfig.TLSConfig == nil
+	for _, other := range config.ConnConfig.Fallbacks {
+		plain = plain || other.TLSConfig == nil
+	}
+	if plain {
+		return errPlainPassword
+	}
+	config.BeforeConnect = func(ctx context.Context, c *pgx.ConnConfig) (err error) {
+		c.Password, err = password(ctx)
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package assemble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/boot"
+)
+
+// creditFor is how long a window's worth of jobs published at submit lasts. In economy mode the next tick sees what is
+// queued a minute later at most.
+const creditFor = time.Minute
+
+// Dispatcher is a store that publishes jobs at their submit, on hosts without a scheduler in the process.
+type Dispatcher struct {
+	core.SubmitStore
+	topics map[core.Priority]core.Topic
+}
+
+// NewDispatcher opens the topics of queue. At most a window of jobs of each priority is published in a minute; the
+// others wait for the tick, as do all that something holds back.
+func NewDispatcher(ctx context.Context, store core.SubmitDispatchStore, queue core.Queue, s boot.Settings) (*Dispatcher, error) {
+	d := &Dispatcher{topics: map[core.Priority]core.Topic{}}
+	for _, p := range core.Priorities {
+		topic, err := queue.OpenTopic(ctx, p)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("assemble: open the %s topic: %w", p, err), d.Close(ctx))
+		}
+		d.topics[p] = topic
+	}
+	credit := &credit{window: s.Window, left: map[core.Priority]int{}}
+	var err error
+	d.SubmitStore, err = core.NewSubmitDispatcher(store, core.SubmitDispatchOptions{
+		Topics: d.topics, TakeCredit: func(p core.Priority, n int) int { return credit.take(p, n, time.Now()) }, Lease: creditFor,
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("assemble: %w", err), d.Close(ctx))
+	}
+	return d, nil
+}
+
+// Close closes the topics.
+func (d *Dispatcher) Close(ctx context.Context) error {
+	var errs []error
+	for _, topic := range d.topics {
+		errs = append(errs, topic.Close(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// credit bounds what is published at submit.
+type credit struct {
+	mu     sync.Mutex
+	window int
+	until  time.Time
+	left   map[core.Priority]int
+}
+
+// take returns how many of n jobs may be published.
+func (c *credit) take(p core.Priority, n int, now time.Time) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now.Round(0).After(c.until) { // by the wall clock: the other one stands still while a function is frozen
+		c.until = now.Round(0).Add(creditFor)
+		for _, p := range core.Priorities {
+			c.left[p] = c.window
+		}
+	}
+	n = min(n, c.left[p])
+	c.left[p] -= n
+	return n
+}

@@ -1,0 +1,107 @@
+// Package lambda opens what functions on AWS Lambda stand on, and keeps it fit across the times they are frozen.
+package lambda
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
+
+	"github.com/belfry-dev/belfry/adapters/aws"
+	"github.com/belfry-dev/belfry/adapters/postgres"
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/boot"
+)
+
+const (
+	mostConnections = 2               // of one environment, which serves one invocation at a time
+	idleTime        = time.Minute     // after which a connection is closed
+	openTimeout     = 8 * time.Second // Lambda gives the start ten
+	frozenAfter     = time.Second     // between invocations, from which on connections are asked whether they live
+)
+
+// Function is what a function stands on. It serves one invocation at a time.
+type Function struct {
+	Settings boot.Settings
+	Store    *postgres.Store
+	Types    *core.Types
+	Webhooks *boot.Webhooks
+	Name     string // of this environment among all
+	Log      *slog.Logger
+	last     time.Time // when it was last invoked or at work
+}
+
+// Main opens everything and serves invocations with the handler that serve makes, until Lambda ends the process. What
+// cannot be opened ends it at once; Lambda then starts another.
+func Main(serve func(context.Context, *Function) (any, error)) {
+	ctx := context.Background()
+	f, err := open(ctx)
+	var handler any
+	if err == nil {
+		handler, err = serve(ctx, f)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	lambda.Start(handler)
+}
+
+func open(ctx context.Context) (*Function, error) {
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	settings, err := boot.ReadSettings()
+	if err != nil {
+		return nil, err
+	}
+	if settings.DatabaseURL == "" {
+		return nil, fmt.Errorf("BELFRY_DATABASE_URL is not set")
+	}
+	f := &Function{Settings: settings, Log: boot.NewLogger(settings, os.Stderr), last: time.Now()}
+	f.Name = fmt.Sprintf("%s-%s", lambdacontext.FunctionName, strings.ToLower(rand.Text()[:10]))
+	boot.QuietStandardLog(f.Log)
+	o := postgres.Options{PoolSize: min(settings.DatabasePool, mostConnections), IdleTime: idleTime}
+	if settings.RDSIAM {
+		tokens, err := aws.NewDatabaseTokens(ctx, settings.DatabaseURL)
+		if err != nil {
+			return nil, err
+		}
+		o.Password = tokens.Password
+	}
+	if f.Store, err = postgres.Open(ctx, settings.DatabaseURL, o); err != nil {
+		return nil, err
+	}
+	f.Types = core.NewTypes(f.Store, core.TypesOptions{})
+	f.Webhooks, err = boot.OpenWebhooks(ctx, settings, f.Store, boot.WebhookOptions{Log: f.Log})
+	return f, err
+}
+
+// OpenQueue opens the queues that the settings name; nil where they name none.
+func (f *Function) OpenQueue(ctx context.Context) (core.Queue, error) {
+	s := f.Settings
+	if !s.QueueMode() {
+		return nil, nil
+	}
+	return aws.OpenQueue(ctx, map[core.Priority]string{
+		core.Critical: s.QueueCriticalURL, core.Default: s.QueueDefaultURL, core.Bulk: s.QueueBulkURL,
+	}, aws.QueueOptions{})
+}
+
+// Begin begins an invocation; what it returns ends it. Connections that may have died while the function was frozen are
+// not trusted, and what is known of types is read again where it has grown old.
+func (f *Function) Begin(ctx context.Context) (end func()) {
+	if time.Now().Round(0).Sub(f.last.Round(0)) > frozenAfter { // by the wall clock: the other one may have stood still
+		f.Store.Thawed()
+		f.Webhooks.Close()
+	}
+	if err := f.Types.Fresh(ctx); err != nil {
+		f.Log.Error("types not read", "error", err)
+	}
+	return func() { f.last = time.Now() }
+}

@@ -1,0 +1,45 @@
+// Command lambda is the worker on AWS Lambda, behind the event source mapping of an SQS queue. It has the tryout types
+// and delivers webhooks; for handlers of your own copy it and put them in Handlers.
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/belfry-dev/belfry/adapters/aws"
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/boot/lambda"
+	"github.com/belfry-dev/belfry/functions/worker"
+)
+
+func main() { lambda.Main(serve) }
+
+func serve(_ context.Context, f *lambda.Function) (any, error) {
+	o := worker.Options{
+		Store: f.Store, Handlers: worker.Tryout(), Settings: f.Settings, ID: f.Name, Log: f.Log,
+		Deliver: f.Webhooks.Handler(), Types: f.Types,
+	}
+	if _, err := worker.New(o); err != nil {
+		return nil, err
+	}
+	batches := aws.BatchWorker{Store: f.Store, ID: f.Name, Lease: f.Settings.Lease, Grace: f.Settings.StopGrace}
+	batches.Work = func(ctx context.Context, queue core.Queue, grace time.Duration) error {
+		o := o
+		o.Queue, o.Settings.StopGrace = queue, grace
+		w, err := worker.New(o)
+		if err != nil {
+			return err
+		}
+		return w.Run(ctx)
+	}
+	return func(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
+		defer f.Begin(ctx)()
+		answer, err := batches.Serve(ctx, event)
+		if err != nil {
+			f.Log.Error("batch", "messages", len(event.Records), "kept", len(answer.BatchItemFailures), "error", err)
+		}
+		return answer, nil
+	}, nil
+}
