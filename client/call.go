@@ -22,7 +22,7 @@ const keyHeader = "Idempotency-Key"
 type call struct {
 	method, path string
 	query        url.Values
-	body         []byte        // JSON; nil means none
+	body         []byte // JSON; nil means none
 	header       map[string]string
 	key          string        // Idempotency-Key; "" means none
 	repeatable   bool          // may reach the server twice, whatever the key
