@@ -131,7 +131,7 @@ func TestExitCodes(t *testing.T) {
 		{"migrate status --database-url nonsense", exitFailed, "the database address is not valid"},
 		{"stats --url http://127.0.0.1:1", exitUnreachable, "connection refused"},
 		{"stats --url ftp://h", exitUsage, "--url or --token"},
-		{"stats --url " + deny.URL, exitAccess, "unauthorized"},
+		{"stats --url " + deny.URL, exitAccess, "unauthorized; BELFRY_TOKEN, --token or a profile gives one"},
 		{"doctor --url http://127.0.0.1:1", exitFailed, ""},
 		{"top --every 1ms", exitUsage, "--every"},
 	} {

@@ -259,7 +259,13 @@ func (a *app) waitCommand() *cobra.Command {
 			ctx, cancel = context.WithTimeoutCause(ctx, limit, errTimeOver)
 			defer cancel()
 		}
-		return a.each(ids, func(id string) error { return a.wait(c.Context(), ctx, api, id) })
+		printed := 0
+		return a.each(ids, func(id string) error {
+			if printed++; printed > 1 && !a.json {
+				fmt.Fprintln(a.out)
+			}
+			return a.wait(c.Context(), ctx, api, id)
+		})
 	}
 	return c
 }

@@ -184,8 +184,12 @@ func (a *app) report(ctx context.Context, err error) {
 
 // plain is what a person wants to know: of an answer that is an error what it says, not which call it answers.
 func plain(err error) string {
-	if p := (*client.Problem)(nil); errors.As(err, &p) && err.Error() == p.Error() {
-		return p.Detail
+	text := err.Error()
+	if p := (*client.Problem)(nil); errors.As(err, &p) && text == p.Error() {
+		text = p.Detail
 	}
-	return err.Error()
+	if errors.Is(err, client.ErrUnauthorized) {
+		text += "; BELFRY_TOKEN, --token or a profile gives one"
+	}
+	return text
 }
