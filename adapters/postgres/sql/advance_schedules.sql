@@ -21,7 +21,7 @@ WITH held AS MATERIALIZED (
         WITH ORDINALITY AS g (ref, old_version, old_moves, inactive, rule, type, paused, exclusive, anchor, accounted, next_due, paused_at,
             tz_data, expect_by, expected, alerted, waiting, attach_from, attach_to, payload, step)
 ), locked AS MATERIALIZED (
-    SELECT g.step, s.id
+    SELECT g.*, s.id
     FROM   steps g JOIN belfry.schedules s ON s.id = g.ref AND s.version = g.old_version AND s.moves = g.old_moves
     WHERE  ($4::boolean OR (s.id & 63) IN (SELECT bucket FROM held))
       AND  NOT (coalesce(g.inactive, false) AND EXISTS (SELECT FROM belfry.jobs j WHERE j.tenant = s.tenant AND j.schedule = s.name))
@@ -37,16 +37,21 @@ WITH held AS MATERIALIZED (
            anchor = g.anchor, accounted = g.accounted, next_due = g.next_due, waiting = g.waiting, paused_at = g.paused_at,
            tz_data = coalesce(g.tz_data, ''), expect_by = g.expect_by, expected = g.expected,
            alerted = coalesce(g.alerted, false)
-    FROM   locked l JOIN steps g ON g.step = l.step
-    WHERE  s.id = l.id
-    RETURNING l.step, s.id, s.version, s.tenant, s.name, g.attach_from, g.attach_to
+    FROM   locked g
+    WHERE  s.id = g.id
+    RETURNING g.step, s.id, s.version, s.tenant, s.name, g.attach_from, g.attach_to
+), known AS MATERIALIZED (
+    -- What moved, by step: a join of the two would compare each with each, for the guard turns other joins off.
+    SELECT jsonb_object_agg(step, jsonb_build_array(id, tenant, name)) AS steps FROM moved
 ), jobs AS MATERIALIZED (
-    SELECT g.*, nextval('belfry.job_ids') AS id, m.id AS schedule_id, m.tenant, m.name, m.attach_from, m.attach_to
-    FROM   unnest($24::bigint[], $25::text[], $26::json[], $27::smallint[], $28::timestamptz[], $29::integer[], $30::bigint[], $31::text[],
-               $32::json[], $33::text[], $34::timestamptz[], $35::json[])
+    SELECT g.*, nextval('belfry.job_ids') AS id, k.steps -> g.step::text ->> 1 AS tenant, k.steps -> g.step::text ->> 2 AS name
+    FROM   known k CROSS JOIN unnest($24::bigint[], $25::text[], $26::json[], $27::smallint[], $28::timestamptz[], $29::integer[], $30::bigint[],
+               $31::text[], $32::json[], $33::text[], $34::timestamptz[], $35::json[])
                WITH ORDINALITY AS g (step, type, payload, priority, run_at, max_attempts, timeout, backoff, target, tags, scheduled_for, covers, job)
-    JOIN   moved m ON m.step = g.step
+    WHERE  k.steps ? g.step::text
     ORDER  BY g.job
+), numbered AS MATERIALIZED (
+    SELECT jsonb_object_agg(job, id) AS jobs, jsonb_object_agg(step, id ORDER BY job DESC) AS firsts FROM jobs
 ), made AS (
     INSERT INTO belfry.jobs (id, type, payload, priority, tenant, run_at, created_at, max_attempts, timeout, backoff, target, tags,
         schedule, scheduled_for, covers, lease_token, status)
@@ -55,21 +60,20 @@ WITH held AS MATERIALIZED (
     FROM   jobs
 ), ledger AS (
     INSERT INTO belfry.occurrences (schedule_id, from_at, to_at, count, outcome, reason, job_id, at)
-    SELECT m.id, g.from_at, g.to_at, g.count, g.outcome, g.reason, j.id, {now}
-    FROM   unnest($36::bigint[], $37::bigint[], $38::timestamptz[], $39::timestamptz[], $40::bigint[], $41::text[], $42::text[])
+    SELECT (k.steps -> g.step::text ->> 0)::bigint, g.from_at, g.to_at, g.count, g.outcome, g.reason, (n.jobs ->> g.job::text)::bigint, {now}
+    FROM   known k CROSS JOIN numbered n CROSS JOIN unnest($36::bigint[], $37::bigint[], $38::timestamptz[], $39::timestamptz[], $40::bigint[], $41::text[], $42::text[])
                AS g (step, job, from_at, to_at, count, outcome, reason)
-    JOIN   moved m ON m.step = g.step
-    LEFT   JOIN jobs j ON j.job = g.job
+    WHERE  k.steps ? g.step::text
 ), attached AS (
     UPDATE belfry.occurrences o
-    SET    job_id = j.id
-    FROM   (SELECT DISTINCT ON (step) * FROM jobs ORDER BY step, job) j
-    WHERE  j.attach_from IS NOT NULL AND o.schedule_id = j.schedule_id AND o.from_at >= j.attach_from AND o.to_at <= j.attach_to
+    SET    job_id = (n.firsts ->> m.step::text)::bigint
+    FROM   moved m CROSS JOIN numbered n
+    WHERE  m.attach_from IS NOT NULL AND o.schedule_id = m.id AND o.from_at >= m.attach_from AND o.to_at <= m.attach_to
       AND  o.job_id IS NULL AND o.outcome <> 'skipped'
 ), told AS MATERIALIZED (
-    SELECT a.kind, m.tenant, m.name AS subject, a.detail, coalesce(a.clear, false) AS clear, coalesce(a.momentary, false) AS momentary
-    FROM   unnest($44::bigint[], $45::text[], $46::text[], $47::boolean[], $48::boolean[]) AS a (step, kind, detail, clear, momentary)
-    JOIN   moved m ON m.step = a.step
+    SELECT a.kind, k.steps -> a.step::text ->> 1 AS tenant, k.steps -> a.step::text ->> 2 AS subject, a.detail, coalesce(a.clear, false) AS clear, coalesce(a.momentary, false) AS momentary
+    FROM   known k CROSS JOIN unnest($44::bigint[], $45::text[], $46::text[], $47::boolean[], $48::boolean[]) AS a (step, kind, detail, clear, momentary)
+    WHERE  k.steps ? a.step::text
 ), cleared AS (
     UPDATE belfry.alerts a SET cleared_at = {now}
     FROM   told t
