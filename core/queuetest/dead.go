@@ -2,8 +2,9 @@ package queuetest
 
 import (
 	"context"
-	"errors"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/belfry-dev/belfry/core"
 )
@@ -20,22 +21,44 @@ func (s *stage) deadLettersOf() func() []string {
 	}
 }
 
-// workUntil receives one by one and does with each delivery what the worker would, until done says so.
+// workUntil receives one by one and does with each delivery what the worker would, until done says so. Receive is not
+// given up before: what comes to nobody counts as a delivery, too.
 func (s *stage) workUntil(done func() bool, work func(core.Delivery) error) {
 	s.Helper()
-	whole, cancel := context.WithTimeout(s.ctx, 4*s.Patience)
+	ctx, cancel := context.WithTimeout(s.ctx, 4*s.Patience)
 	defer cancel()
-	for !done() {
-		ctx, cancel := context.WithTimeout(whole, s.Visibility/4)
-		got, err := s.sub.Receive(ctx, 1)
-		cancel()
-		for _, d := range got {
-			s.must(work(d))
+	received := make(chan core.Delivery)
+	var receiver sync.WaitGroup
+	receiver.Go(func() {
+		defer close(received)
+		for {
+			got, err := s.sub.Receive(ctx, 1)
+			if err != nil {
+				if ctx.Err() == nil {
+					s.Errorf("Receive: %v", err)
+				}
+				return
+			}
+			received <- got[0]
 		}
-		if whole.Err() != nil || err != nil && !errors.Is(err, context.DeadlineExceeded) {
-			s.Fatalf("Receive: %v", err)
+	})
+	look := time.NewTicker(s.Visibility / 4)
+	defer look.Stop()
+	for !done() {
+		select {
+		case d, open := <-received:
+			if !open {
+				s.Fatalf("it does not come to an end: %v", ctx.Err())
+			}
+			s.must(work(d))
+		case <-look.C:
 		}
 	}
+	cancel()
+	for d := range received {
+		s.must(work(d))
+	}
+	receiver.Wait()
 }
 
 // A worker that is older than its scheduler, a stranger's message and a damaged one end in the dead letters; the
