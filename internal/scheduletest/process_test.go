@@ -58,16 +58,20 @@ func (p *process) obey(ctx context.Context, o order) (made int, killed bool, err
 	if _, err := fmt.Fprintln(p.in, o.at.UnixMicro(), o.finish, o.point, o.left); err != nil {
 		return 0, false, err
 	}
+	spared := func() bool { return true }
 	if o.kill > 0 {
 		late, cancel := context.WithTimeout(ctx, o.kill)
 		defer cancel()
-		stop := context.AfterFunc(late, func() { _ = p.cmd.Process.Kill() })
-		defer stop()
+		spared = context.AfterFunc(late, func() { _ = p.cmd.Process.Kill() })
 	}
 	if p.out.Scan() {
-		made, err = strconv.Atoi(p.out.Text())
-		return made, false, err
+		if made, err = strconv.Atoi(p.out.Text()); err != nil || spared() {
+			return made, false, err
+		}
+		_ = p.cmd.Wait() // killed after its answer
+		return made, true, nil
 	}
+	spared()
 	err = p.cmd.Wait()
 	if state := p.cmd.ProcessState; state != nil {
 		if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() && (o.kill > 0 || o.point != "-") {

@@ -19,6 +19,7 @@ type world struct {
 	offset *atomic.Int64
 	acts   *core.ScheduleActs
 	ticker *core.Ticker
+	claims int64
 }
 
 // newWorld begins at the instant given, on SQLite.
@@ -138,23 +139,26 @@ func (w *world) runs(name string) []core.Job {
 // finish ends all live jobs of a type as done.
 func (w *world) finish(typ string) {
 	w.Helper()
-	for {
-		res, err := w.store.ClaimDue(w.Context(), core.ClaimRequest{WorkerID: "w", ClaimID: w.offset.Load() + 1, Lease: time.Hour,
-			Quotas: []core.Quota{{Priority: core.Default, Type: typ, Limit: 1000}}})
-		if err != nil {
-			w.Fatal(err)
-		}
-		if len(res.Jobs) == 0 {
-			return
-		}
-		ends := make([]core.End, len(res.Jobs))
-		for i, job := range res.Jobs {
-			ends[i] = core.End{Ref: core.Ref{ID: job.ID, Token: job.LeaseToken}, Outcome: core.EndDone}
-		}
-		if _, err := w.store.Finish(w.Context(), ends); err != nil {
-			w.Fatal(err)
-		}
+	for len(w.take(typ)) > 0 {
 	}
+}
+
+// take runs up to 1,000 due jobs of a type.
+func (w *world) take(typ string) []core.Job {
+	w.Helper()
+	w.claims++
+	res, err := w.store.ClaimDue(w.Context(), core.ClaimRequest{WorkerID: "w", ClaimID: w.claims, Lease: time.Hour,
+		Quotas: []core.Quota{{Priority: core.Default, Type: typ, Limit: 1000}}})
+	w.must(err)
+	ends := make([]core.End, len(res.Jobs))
+	for i, job := range res.Jobs {
+		ends[i] = core.End{Ref: core.Ref{ID: job.ID, Token: job.LeaseToken}, Outcome: core.EndDone}
+	}
+	if len(ends) > 0 {
+		_, err = w.store.Finish(w.Context(), ends)
+		w.must(err)
+	}
+	return res.Jobs
 }
 
 // exact holds a ledger against the enumeration of the rule from the schedule's creation to now: every instant once.
