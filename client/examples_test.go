@@ -5,7 +5,7 @@ import (
 	"go/doc"
 	"go/parser"
 	"go/token"
-	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -32,46 +32,49 @@ func TestEveryFunctionHasAnExample(t *testing.T) {
 // surface is the exported functions of a package, and which examples it has that run, both as examples are named.
 func surface(t *testing.T, dir string) (functions []string, examples map[string]bool) {
 	t.Helper()
-	set := token.NewFileSet()
 	examples = map[string]bool{}
-	packages, err := parser.ParseDir(set, dir, func(fs.FileInfo) bool { return true }, parser.ParseComments)
+	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, of := range packages {
-		for path, file := range of.Files {
-			if strings.HasSuffix(path, "_test.go") {
-				ast.Inspect(file, func(n ast.Node) bool { // a test that runs it
-					if used, ok := n.(*ast.CompositeLit); ok {
-						for _, e := range used.Elts {
-							if name, ok := e.(*ast.Ident); ok {
-								examples[strings.TrimPrefix(name.Name, "Example")] = true
-							}
-						}
-					}
-					return true
-				})
-				for _, e := range doc.Examples(file) {
-					if e.Output != "" || e.EmptyOutput {
-						examples[e.Name] = true
-					}
-				}
-				continue
-			}
-			if strings.HasSuffix(name, "_test") {
-				continue
-			}
-			for _, declared := range file.Decls {
-				if f, ok := declared.(*ast.FuncDecl); ok && f.Name.IsExported() {
-					if named := exampleName(f); named != "" {
-						functions = append(functions, named)
-					}
+	for _, path := range paths {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(path, "_test.go") {
+			noteExamples(file, examples)
+			continue
+		}
+		for _, declared := range file.Decls {
+			if f, ok := declared.(*ast.FuncDecl); ok && f.Name.IsExported() {
+				if named := exampleName(f); named != "" {
+					functions = append(functions, named)
 				}
 			}
 		}
 	}
 	slices.Sort(functions)
 	return functions, examples
+}
+
+// noteExamples adds the examples of a test file that have output, and what stands in the table of a test.
+func noteExamples(file *ast.File, examples map[string]bool) {
+	for _, e := range doc.Examples(file) {
+		if e.Output != "" || e.EmptyOutput {
+			examples[e.Name] = true
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if table, ok := n.(*ast.CompositeLit); ok {
+			for _, e := range table.Elts {
+				if name, ok := e.(*ast.Ident); ok {
+					examples[strings.TrimPrefix(name.Name, "Example")] = true
+				}
+			}
+		}
+		return true
+	})
 }
 
 // exampleName is how the example of a function is named; "" where users do not call it.

@@ -2,18 +2,22 @@ package client_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/client"
 	"github.com/belfry-dev/belfry/internal/nodetest"
+	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
 // loser is a proxy in front of a server that loses answers: the server has answered, and the connection is cut
@@ -155,6 +159,39 @@ func TestOtherWritesAreSentOnce(t *testing.T) {
 	l.left.Store(1)
 	if _, err := newClient(t, l.start(t, server), nil).Cancel(t.Context(), job.ID); !errors.Is(err, client.ErrUnknown) || l.sent.Load() != 1 {
 		t.Errorf("%d requests, %v", l.sent.Load(), err)
+	}
+}
+
+// Callers of one key at the same moment wait for the one that is at work, and get its answer.
+func TestOneKeyManyCallers(t *testing.T) {
+	address := testenv.Postgres(t)
+	if err := postgres.Migrate(t.Context(), address); err != nil {
+		t.Fatal(err)
+	}
+	store, err := postgres.Open(t.Context(), address, postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newClient(t, nodetest.StartOn(t, "api", store), nil)
+	const callers = 16
+	documents := slices.Repeat([]json.RawMessage{json.RawMessage(`{"type":"later","delay":"1h"}`)}, 500) // which take a while
+	firsts := make(chan string, callers)
+	for range callers {
+		go func() {
+			items, err := c.SubmitDocuments(t.Context(), documents, "same")
+			if err != nil {
+				firsts <- err.Error()
+				return
+			}
+			firsts <- items[0].Job.ID
+		}()
+	}
+	seen := map[string]int{}
+	for range callers {
+		seen[<-firsts]++
+	}
+	if n := countJobs(t, c); len(seen) != 1 || n != len(documents) {
+		t.Errorf("%d jobs, answers %v", n, seen)
 	}
 }
 

@@ -37,7 +37,7 @@ var profileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 func readProfiles() (p profiles, err error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return profiles{byName: map[string]profile{}}, nil //nolint:nilerr // nowhere to keep any
+		return profiles{byName: map[string]profile{}}, nil // nowhere to keep any
 	}
 	p = profiles{path: filepath.Join(dir, "belfry", "profiles.json"), byName: map[string]profile{}}
 	file, err := os.Open(p.path)

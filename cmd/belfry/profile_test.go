@@ -148,3 +148,16 @@ func TestProfilesThatCannotBeTrusted(t *testing.T) {
 		t.Errorf("%d %s", code, r.errs)
 	}
 }
+
+func TestTheAddressWhereNothingSaysOne(t *testing.T) {
+	r := newRig(t, "")
+	delete(r.env, "BELFRY_URL")
+	var called string
+	r.trip = roundTrip(func(q *http.Request) (*http.Response, error) {
+		called = q.URL.Host
+		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: q}, nil
+	})
+	if code := r.run("stats"); code != exitUnreachable || called != "127.0.0.1:8080" {
+		t.Errorf("%d, called %q", code, called)
+	}
+}

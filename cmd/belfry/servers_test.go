@@ -81,6 +81,11 @@ func TestOtherServers(t *testing.T) {
 			server := httptest.NewServer(other.serve)
 			t.Cleanup(server.Close)
 			r := newRig(t, server.URL)
+			r.in = `{"type":"a"}` + "\n"
+			if code := r.run("jobs", "submit", "--file", "-"); code != other.code || !strings.Contains(r.errs, other.says) {
+				t.Errorf("a file: %d, want %d saying %q\n%s%s", code, other.code, other.says, r.out, r.errs)
+			}
+			r.proper([]string{"jobs submit --file -"}, exitOK, false)
 			for path := range commands {
 				s := samples[path]
 				for _, format := range []string{"", "--json"} {

@@ -23,33 +23,47 @@ type sample struct {
 }
 
 var samples = map[string]sample{
-	"jobs submit":          {args: "later --delay 1h", calls: true},
-	"jobs get":             {args: "1", calls: true},
-	"jobs list":            {calls: true},
-	"jobs cancel":          {args: "1", calls: true, destroys: true},
-	"jobs retry":           {args: "1", calls: true},
-	"jobs reschedule":      {args: "1 --delay 1h", calls: true},
-	"jobs wait":            {args: "1 --for 1ms", calls: true},
-	"dead-letters list":    {calls: true},
-	"dead-letters groups":  {calls: true},
-	"dead-letters redrive": {args: "--all", calls: true, destroys: true},
-	"dead-letters discard": {args: "--all", calls: true, destroys: true},
-	"types list":           {calls: true},
-	"types get":            {args: "a", calls: true},
-	"types put":            {args: "a", calls: true},
-	"types delete":         {args: "a", calls: true, destroys: true},
-	"tokens create":        {args: "--name n --role read", calls: true},
-	"tokens list":          {calls: true},
-	"tokens revoke":        {args: "a", calls: true, destroys: true},
-	"profiles list":        {},
-	"profiles set":         {args: "p --url http://127.0.0.1:1"},
-	"profiles delete":      {args: "p", destroys: true},
-	"migrate up":           {args: "--database-url postgres://127.0.0.1:1/x"},
-	"migrate status":       {args: "--database-url postgres://127.0.0.1:1/x"},
-	"doctor":               {},
-	"stats":                {calls: true},
-	"top":                  {args: "--times 1", calls: true},
-	"version":              {},
+	"jobs submit":              {args: "later --delay 1h", calls: true},
+	"jobs get":                 {args: "1", calls: true},
+	"jobs list":                {calls: true},
+	"jobs cancel":              {args: "1", calls: true, destroys: true},
+	"jobs retry":               {args: "1", calls: true},
+	"jobs reschedule":          {args: "1 --delay 1h", calls: true},
+	"jobs wait":                {args: "1 --for 1ms", calls: true},
+	"dead-letters list":        {calls: true},
+	"dead-letters groups":      {calls: true},
+	"dead-letters redrive":     {args: "--all", calls: true, destroys: true},
+	"dead-letters discard":     {args: "--all", calls: true, destroys: true},
+	"types list":               {calls: true},
+	"types get":                {args: "a", calls: true},
+	"types put":                {args: "a", calls: true},
+	"types delete":             {args: "a", calls: true, destroys: true},
+	"schedules list":           {calls: true},
+	"schedules get":            {args: "a", calls: true},
+	"schedules put":            {args: "a --cron @daily --type a", calls: true},
+	"schedules delete":         {args: "a", calls: true, destroys: true},
+	"schedules pause":          {args: "a", calls: true},
+	"schedules resume":         {args: "a", calls: true},
+	"schedules trigger":        {args: "a", calls: true},
+	"schedules backfill":       {args: "a --from 2026-01-01T00:00:00Z --to 2026-01-02T00:00:00Z", calls: true, destroys: true},
+	"schedules occurrences":    {args: "a", calls: true},
+	"schedules next":           {args: "a", calls: true},
+	"schedules preview":        {args: "--cron @daily", calls: true},
+	"schedules apply":          {args: "testdata/schedules.yaml", calls: true, destroys: true},
+	"schedules import crontab": {args: "testdata/crontab --type shell", calls: true},
+	"alerts list":              {calls: true},
+	"tokens create":            {args: "--name n --role read", calls: true},
+	"tokens list":              {calls: true},
+	"tokens revoke":            {args: "a", calls: true, destroys: true},
+	"profiles list":            {},
+	"profiles set":             {args: "p --url http://127.0.0.1:1"},
+	"profiles delete":          {args: "p", destroys: true},
+	"migrate up":               {args: "--database-url postgres://127.0.0.1:1/x"},
+	"migrate status":           {args: "--database-url postgres://127.0.0.1:1/x"},
+	"doctor":                   {},
+	"stats":                    {calls: true},
+	"top":                      {args: "--times 1", calls: true},
+	"version":                  {},
 }
 
 // leaves are all commands that do something, by path, but for those of the library.
@@ -109,7 +123,7 @@ func TestBadCommandLines(t *testing.T) {
 	refused := func(args []string, says string) {
 		t.Helper()
 		for _, more := range [][]string{nil, {"--json"}} {
-			code := r.run(append(slices.Clone(more), args...)...)
+			code := r.run(append(slices.Clone(args), more...)...)
 			if code != exitUsage || !strings.Contains(r.errs, says) {
 				t.Errorf("belfry %q: %d, want 2 saying %q\n%s%s", args, code, says, r.out, r.errs)
 			}
@@ -132,7 +146,7 @@ func TestBadCommandLines(t *testing.T) {
 			}
 		})
 	}
-	for _, group := range []string{"", "jobs", "dead-letters", "types", "tokens", "profiles", "migrate"} {
+	for _, group := range []string{"", "jobs", "dead-letters", "types", "schedules", "alerts", "tokens", "profiles", "migrate"} {
 		refused(strings.Fields(group), "wants a command")
 		refused(append(strings.Fields(group), "\x1b[2J"), "has no command")
 	}
