@@ -81,34 +81,65 @@ type scheduleDoc struct {
 	UpdatedAt   time.Time       `json:"updated_at"`
 }
 
+// UnmarshalJSON reads a definition as the API reads it: a field that is none is an error that names it.
+func (s *NewSchedule) UnmarshalJSON(document []byte) error {
+	var d struct {
+		newScheduleDoc
+		Payload json.RawMessage `json:"payload"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader(document))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&d); err != nil {
+		return err
+	}
+	made, err := d.definition(d.Payload)
+	if err == nil {
+		*s = made
+	}
+	return err
+}
+
+// definition is what the document says.
+func (d *newScheduleDoc) definition(payload json.RawMessage) (NewSchedule, error) {
+	made := NewSchedule{
+		Rule:   Rule{Cron: d.Cron, TimeZone: d.TimeZone, DSTGap: d.DSTGap, DSTOverlap: d.DSTOverlap, StartsAt: d.StartsAt, EndsAt: d.EndsAt},
+		Tenant: d.Tenant, Missed: d.Missed, MissedLimit: d.MissedLimit, Overlap: d.Overlap, ExpectPaused: d.ExpectPaused, Paused: d.Paused,
+		Type: d.Type, Priority: d.Priority, MaxAttempts: d.MaxAttempts, Target: d.Target, Tags: d.Tags,
+	}
+	if payload != nil {
+		made.Payload = payload
+	}
+	for _, field := range []struct {
+		name, text string
+		to         *time.Duration
+	}{
+		{"every", d.Every, &made.Every}, {"missed_window", d.MissedWindow, &made.MissedWindow}, {"missed_grace", d.MissedGrace, &made.MissedGrace},
+		{"jitter", d.Jitter, &made.Jitter}, {"expect_within", d.ExpectWithin, &made.ExpectWithin}, {"timeout", d.Timeout, &made.Timeout},
+	} {
+		length, err := readDuration(field.text)
+		if err != nil {
+			return made, fmt.Errorf("%s: %q is no duration", field.name, field.text)
+		}
+		*field.to = length
+	}
+	var err error
+	if made.Backoff, err = readDurations(d.Backoff); err != nil {
+		return made, fmt.Errorf("backoff: %w", err)
+	}
+	return made, nil
+}
+
 // UnmarshalJSON reads a schedule as the server writes it.
 func (s *Schedule) UnmarshalJSON(document []byte) error {
 	var d scheduleDoc
 	if err := json.Unmarshal(document, &d); err != nil {
 		return err
 	}
-	made := NewSchedule{
-		Rule: Rule{Cron: d.Cron, TimeZone: d.TimeZone, DSTGap: d.DSTGap, DSTOverlap: d.DSTOverlap, StartsAt: d.StartsAt, EndsAt: d.EndsAt},
-		Name: d.Name, Tenant: d.Tenant, Missed: d.Missed, MissedLimit: d.MissedLimit, Overlap: d.Overlap, ExpectPaused: d.ExpectPaused, Paused: d.Paused,
-		Type: d.Type, Payload: d.Payload, Priority: d.Priority, MaxAttempts: d.MaxAttempts, Target: d.Target, Tags: d.Tags,
+	made, err := d.definition(d.Payload)
+	if err != nil {
+		return err
 	}
-	for _, field := range []struct {
-		text string
-		to   *time.Duration
-	}{
-		{d.Every, &made.Every}, {d.MissedWindow, &made.MissedWindow}, {d.MissedGrace, &made.MissedGrace}, {d.Jitter, &made.Jitter},
-		{d.ExpectWithin, &made.ExpectWithin}, {d.Timeout, &made.Timeout},
-	} {
-		length, err := readDuration(field.text)
-		if err != nil {
-			return err
-		}
-		*field.to = length
-	}
-	var err error
-	if made.Backoff, err = readDurations(d.Backoff); err != nil {
-		return fmt.Errorf("backoff: %w", err)
-	}
+	made.Name = d.Name
 	*s = Schedule{
 		NewSchedule: made, Version: d.Version, Description: d.Description, NextDue: d.NextDue, AccountedTo: d.AccountedTo, WaitingFor: d.WaitingFor,
 		PausedAt: d.PausedAt, ExpectBy: d.ExpectBy, Alerted: d.Alerted, Active: d.Active, TZData: d.TZData, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,

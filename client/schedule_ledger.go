@@ -6,6 +6,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -78,7 +79,8 @@ func (c *Client) preview(ctx context.Context, call call) (*Preview, error) {
 		return nil, err
 	}
 	var p Preview
-	if json.Unmarshal(answer, &p) != nil || p.Items == nil {
+	undated := func(item PreviewItem) bool { return item.At.IsZero() }
+	if json.Unmarshal(answer, &p) != nil || p.Description == "" || p.Items == nil || p.Warnings == nil || slices.ContainsFunc(p.Items, undated) {
 		return nil, foreign(call.name())
 	}
 	return &p, nil

@@ -94,6 +94,7 @@ func (a *app) root() *cobra.Command {
 		group("migrate", "The database's schema", a.migrateUpCommand(), a.migrateStatusCommand()),
 		a.profileCommands(), a.doctorCommand(), a.statsCommand(), a.topCommand(), a.versionCommand(),
 	)
+	root.AddCommand(a.scheduleCommands()...)
 	root.Args, root.RunE = noCommand, noCommand
 	return root
 }

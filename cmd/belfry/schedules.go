@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-dev/belfry/client"
+)
+
+// scheduleCommands are the commands about schedules and alerts.
+func (a *app) scheduleCommands() []*cobra.Command {
+	return []*cobra.Command{
+		group("schedules", "Rules that make jobs", a.scheduleListCommand(), a.scheduleGetCommand(), a.schedulePutCommand(), a.scheduleDeleteCommand(),
+			a.scheduleTurnCommand("pause", "Stop a schedule until it is resumed", "paused", (*client.Client).PauseSchedule),
+			a.scheduleTurnCommand("resume", "End a pause: what came due in it fares by the missed policy, once", "resumed", (*client.Client).ResumeSchedule),
+			a.scheduleTriggerCommand(), a.scheduleBackfillCommand(), a.occurrencesCommand(), a.scheduleNextCommand(), a.schedulePreviewCommand(),
+			a.scheduleApplyCommand(), group("import", "Take over schedules from elsewhere", a.crontabCommand())),
+		group("alerts", "What an operator should know", a.alertListCommand()),
+	}
+}
+
+// tenantFlag adds --tenant.
+func tenantFlag(c *cobra.Command, to *string) {
+	c.Flags().StringVar(to, "tenant", "", "the schedule's tenant; none means the token's own, or none")
+}
+
+func (a *app) scheduleListCommand() *cobra.Command {
+	var f client.ScheduleFilter
+	var tenant string
+	var limit int
+	c := &cobra.Command{Use: "list", Short: "List schedules, by tenant and name", Args: counted(0, 0, "no arguments")}
+	c.Flags().StringVar(&f.Type, "type", "", "of this type")
+	c.Flags().StringVar(&tenant, "tenant", "", "of this tenant; an empty one means those without")
+	c.Flags().IntVar(&limit, "limit", 0, "at most this many; 0 means all")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if limit < 0 {
+			return usage("--limit must not be negative")
+		}
+		if c.Flags().Changed("tenant") {
+			f.Tenant = &tenant
+		}
+		api, err := a.client()
+		if err != nil {
+			return err
+		}
+		var rows [][]string
+		n := 0
+		for s, err := range api.Schedules(c.Context(), f) {
+			if err != nil {
+				return err
+			}
+			if n++; a.json {
+				a.printDocument(s.Document())
+			} else {
+				rows = append(rows, []string{s.Name, s.Tenant, s.Type, s.Description, showTime(s.NextDue), scheduleState(s)})
+			}
+			if n == limit {
+				break
+			}
+		}
+		switch {
+		case a.json:
+		case n == 0:
+			fmt.Fprintln(a.out, "there are no schedules")
+		default:
+			writeTable(a.out, a.width(), columns("NAME…", "TENANT…", "TYPE…", "RULE…", "NEXT DUE", "STATE"), rows)
+		}
+		return nil
+	}
+	return c
+}
+
+// scheduleState is a schedule's state in a word or two.
+func scheduleState(s *client.Schedule) string {
+	state := "on"
+	switch {
+	case s.Paused:
+		state = "paused"
+	case s.NextDue.IsZero():
+		state = "ended"
+	case s.Active:
+		state = "running"
+	}
+	if s.Alerted {
+		state += ", overdue"
+	}
+	return state
+}
+
+func (a *app) scheduleGetCommand() *cobra.Command {
+	var tenant string
+	c := &cobra.Command{Use: "get NAME", Short: "Look at a schedule", Args: counted(1, 1, "a schedule's name")}
+	tenantFlag(c, &tenant)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		api, err := a.client()
+		if err != nil {
+			return err
+		}
+		s, err := api.GetSchedule(c.Context(), tenant, args[0])
+		if err == nil {
+			a.printSchedule(s)
+		}
+		return err
+	}
+	return c
+}
+
+// printSchedule writes all of a schedule.
+func (a *app) printSchedule(s *client.Schedule) {
+	if a.json {
+		a.printDocument(s.Document())
+		return
+	}
+	a.line("name", s.Name)
+	a.line("tenant", s.Tenant)
+	a.line("rule", s.Description)
+	a.line("cron", s.Cron)
+	if s.Every != 0 {
+		a.line("every", s.Every.String())
+	}
+	a.line("time zone", s.TimeZone)
+	a.line("state", scheduleState(s))
+	a.line("next due", showTime(s.NextDue))
+	a.line("type", s.Type)
+	a.line("missed", s.Missed)
+	a.line("overlap", s.Overlap)
+	if s.ExpectWithin != 0 {
+		a.line("expect within", s.ExpectWithin.String())
+	}
+	a.line("version", strconv.FormatInt(s.Version, 10))
+	a.line("tz data", s.TZData)
+	a.line("created at", showTime(s.CreatedAt))
+	a.line("updated at", showTime(s.UpdatedAt))
+}
+
+func (a *app) scheduleDeleteCommand() *cobra.Command {
+	var tenant string
+	var yes, dry bool
+	c := &cobra.Command{Use: "delete NAME", Short: "Delete a schedule with its ledger; its jobs stay", Args: counted(1, 1, "a schedule's name")}
+	tenantFlag(c, &tenant)
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	c.Flags().BoolVar(&dry, "dry-run", false, "only say what would be deleted")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		api, err := a.client()
+		if err != nil {
+			return err
+		}
+		s, err := api.GetSchedule(c.Context(), tenant, args[0])
+		if err != nil {
+			return err
+		}
+		question := fmt.Sprintf("the schedule %s (%s) would be deleted, with its ledger", s.Name, s.Description)
+		if dry {
+			return a.counted("would_delete", 1, clean(question))
+		}
+		if err := a.sure(yes, question); err != nil {
+			return err
+		}
+		if err := api.DeleteSchedule(c.Context(), tenant, args[0], client.Condition{IfVersion: s.Version}); err != nil {
+			return err
+		}
+		if a.json {
+			return a.printValue(map[string]string{"deleted": args[0]})
+		}
+		fmt.Fprintf(a.out, "the schedule %s is deleted\n", clean(args[0]))
+		return nil
+	}
+	return c
+}
+
+func (a *app) scheduleTurnCommand(verb, short, done string, act func(c *client.Client, ctx context.Context, tenant, name string) (*client.Schedule, error)) *cobra.Command {
+	var tenant string
+	c := &cobra.Command{Use: verb + " NAME", Short: short, Args: counted(1, 1, "a schedule's name")}
+	tenantFlag(c, &tenant)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		api, err := a.client()
+		if err != nil {
+			return err
+		}
+		s, err := act(api, c.Context(), tenant, args[0])
+		if err != nil {
+			return err
+		}
+		if a.json {
+			a.printDocument(s.Document())
+			return nil
+		}
+		fmt.Fprintf(a.out, "the schedule %s is %s\n", clean(s.Name), done)
+		return nil
+	}
+	return c
+}
+
+func (a *app) scheduleTriggerCommand() *cobra.Command {
+	var tenant string
+	c := &cobra.Command{Use: "trigger NAME", Short: "Make a run now, beside the rule", Args: counted(1, 1, "a schedule's name")}
+	tenantFlag(c, &tenant)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		api, err := a.client()
+		if err != nil {
+			return err
+		}
+		job, err := api.TriggerSchedule(c.Context(), tenant, args[0])
+		if err != nil {
+			return err
+		}
+		a.printChange(job, "is "+string(job.Status)+", made by "+args[0])
+		return nil
+	}
+	return c
+}

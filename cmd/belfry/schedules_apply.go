@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-dev/belfry/client"
+)
+
+// applyFlags are what schedules apply takes.
+type applyFlags struct {
+	days                  int
+	yes, dry, check, gone bool
+}
+
+func (a *app) scheduleApplyCommand() *cobra.Command {
+	var f applyFlags
+	c := &cobra.Command{Use: "apply FILE", Short: "Make schedules as a file says, after showing what that changes", Args: counted(1, 1, "a file, or - for standard input"),
+		Long: `Make schedules as a YAML file says. What would change is shown first, in fire times: which coming runs appear, vanish or
+move within the next days. Each schedule has the fields of the API:
+
+  schedules:
+    - name: nightly
+      cron: "30 2 * * *"
+      time_zone: Europe/Berlin
+      type: report.nightly
+      payload: {full: true}
+      expect_within: 1h
+
+Schedules that the file does not name stay as they are, unless --delete is given: then those of the tenants that it names
+are deleted. With --check nothing is changed, and anything that would be ends with code 1.`,
+		Example: "  belfry schedules apply schedules.yaml --days 14\n  belfry schedules apply schedules.yaml --check --delete"}
+	c.Flags().IntVar(&f.days, "days", 7, "how many days of fire times are compared, 1 to 366")
+	c.Flags().BoolVar(&f.gone, "delete", false, "delete schedules that the file does not name")
+	c.Flags().BoolVar(&f.check, "check", false, "change nothing; exit code 1 where anything differs")
+	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	c.Flags().BoolVar(&f.dry, "dry-run", false, "only show what would change")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if f.days < 1 || f.days > 366 {
+			return usage("--days must lie between 1 and 366")
+		}
+		api, err := a.client()
+		if err != nil {
+			return err
+		}
+		wanted, err := a.readSchedules(args[0])
+		if err != nil {
+			return err
+		}
+		return a.apply(c.Context(), api, wanted, f)
+	}
+	return c
+}
+
+// apply shows the plan, and carries it out once that is wanted.
+func (a *app) apply(ctx context.Context, api *client.Client, wanted []client.NewSchedule, f applyFlags) error {
+	plan, err := planSchedules(ctx, api, wanted, a.now(), f.days, f.gone)
+	if err != nil {
+		return err
+	}
+	n := map[string]int{}
+	for i := range plan {
+		n[plan[i].Action]++
+		if a.json {
+			if err := a.printValue(&plan[i]); err != nil {
+				return err
+			}
+		} else {
+			plan[i].print(a.out, f.days)
+		}
+	}
+	sum := fmt.Sprintf("%d to make, %d to change, %d to delete, %d unchanged", n["create"], n["change"], n["delete"], n["unchanged"])
+	if stays := n["stays"]; stays > 0 {
+		sum += fmt.Sprintf(", %d not in the file", stays)
+	}
+	if !a.json {
+		fmt.Fprintln(a.out, sum)
+	}
+	differs := n["create"]+n["change"]+n["delete"] > 0
+	switch {
+	case f.check && differs:
+		return &quietError{exitFailed}
+	case f.check || f.dry || !differs:
+		return nil
+	}
+	if err := a.sure(f.yes, sum); err != nil {
+		return err
+	}
+	return a.carryOut(ctx, api, plan)
+}
+
+// carryOut makes each change, if what it was planned from still stands.
+func (a *app) carryOut(ctx context.Context, api *client.Client, plan []planned) error {
+	done := 0
+	for i := range plan {
+		p := &plan[i]
+		var err error
+		switch p.Action {
+		case "create":
+			_, _, err = api.PutSchedule(ctx, p.wanted, client.Condition{IfAbsent: true})
+		case "change":
+			_, _, err = api.PutSchedule(ctx, p.wanted, client.Condition{IfVersion: p.version})
+		case "delete":
+			err = api.DeleteSchedule(ctx, p.Tenant, p.Name, client.Condition{IfVersion: p.version})
+		default:
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("after %s: %w", numbered(done, "change"), faultOf(p.Name, err))
+		}
+		done++
+	}
+	if !a.json {
+		fmt.Fprintln(a.out, "done")
+	}
+	return nil
+}
+
+// faultOf names the schedule that an error is about. Faults of fields stay what they are.
+func faultOf(name string, err error) error {
+	var fields client.FieldErrors
+	if !errors.As(err, &fields) {
+		return fmt.Errorf("schedule %s: %w", name, err)
+	}
+	var named client.FieldErrors
+	for _, f := range fields {
+		named = append(named, &client.FieldError{Field: name + ": " + f.Field, Rule: f.Rule})
+	}
+	return named
+}
+
+// shownTimes is how many fire times of a schedule are written out.
+const shownTimes = 10
+
+// print writes what would become of a schedule.
+func (p *planned) print(w io.Writer, days int) {
+	mark := map[string]string{"create": "+", "change": "~", "delete": "-", "unchanged": "=", "stays": " "}[p.Action]
+	name := clean(p.Name)
+	if p.Tenant != "" {
+		name += " (tenant " + clean(p.Tenant) + ")"
+	}
+	what := map[string]string{"create": "is new", "change": "changes " + clean(strings.Join(p.Fields, ", ")), "delete": "is deleted", "unchanged": "unchanged", "stays": "not in the file; stays"}[p.Action]
+	fmt.Fprintf(w, "%s %s: %s", mark, name, what)
+	if p.Action == "create" || p.Action == "change" {
+		fmt.Fprintf(w, " — %s", clean(p.Rule))
+	}
+	fmt.Fprintln(w)
+	if !p.differs() {
+		return
+	}
+	var lines []string
+	for _, m := range p.Move {
+		lines = append(lines, "> "+fireTime(m.From)+" moves to "+fireTime(m.To))
+	}
+	for _, item := range p.Vanish {
+		lines = append(lines, "- "+fireTime(item)+" vanishes")
+	}
+	for _, item := range p.Appear {
+		lines = append(lines, "+ "+fireTime(item)+" appears")
+	}
+	if len(lines) == 0 {
+		lines = []string{fmt.Sprintf("no run of the next %s changes", numbered(days, "day"))}
+	}
+	for i, line := range lines {
+		if i == shownTimes {
+			fmt.Fprintf(w, "    … and %d more up to %s\n", len(lines)-i, p.Until.UTC().Format(time.RFC3339))
+			break
+		}
+		fmt.Fprintln(w, "   ", line)
+	}
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/belfry-dev/belfry/internal/nodetest"
+)
+
+func TestSchedulesFromTheCommandLine(t *testing.T) {
+	r := newRig(t, nodetest.Start(t, "api"))
+	const name = "nightly / 100%"
+	put := []string{"schedules", "put", name, "--cron", "30 2 * * *", "--time-zone", "Europe/Berlin", "--type", "report", "--payload", `{"a":1}`, "--expect-within", "1h"}
+	for range 2 {
+		if out := r.ok(put...); !strings.Contains(out, "At 02:30 every day, Europe/Berlin; next due ") {
+			t.Error(out)
+		}
+	}
+	if out := r.ok("schedules", "get", name); !strings.Contains(out, "version       1\n") || !strings.Contains(out, "state         on\n") {
+		t.Error(out)
+	}
+	if out := r.ok("schedules", "list"); !strings.Contains(out, name) {
+		t.Error(out)
+	}
+	if out := r.ok("schedules", "pause", name) + r.ok("schedules", "list") + r.ok("schedules", "resume", name); !strings.Contains(out, "is paused") || !strings.Contains(out, "is resumed") {
+		t.Error(out)
+	}
+	if out := r.ok("schedules", "trigger", name, "--json"); !strings.Contains(out, `"schedule":"nightly / 100%"`) {
+		t.Error(out)
+	}
+	if out := r.ok("schedules", "next", name, "--count", "2"); strings.Count(out, "\n") != 3 || !strings.Contains(out, "T02:30:00+0") {
+		t.Error(out)
+	}
+	if out := r.ok("schedules", "preview", "--cron", "30 2 * * *", "--time-zone", "Europe/Berlin", "--from", "2026-03-28T12:00:00Z", "--count", "1"); !strings.Contains(out, "2026-03-29T03:00:00+02:00 (clock change: gap)") {
+		t.Error(out)
+	}
+	backfill := []string{"schedules", "backfill", name, "--from", "2026-02-01T00:00:00Z", "--to", "2026-02-04T00:00:00Z"}
+	if out := r.ok(append(backfill, "--dry-run")...); out != "3 runs of nightly / 100% would be made\n" {
+		t.Error(out)
+	}
+	if out := r.ok(append(backfill, "--yes")...); out != "3 runs of nightly / 100% made\n" {
+		t.Error(out)
+	}
+	if out := r.ok("schedules", "occurrences", name) + r.ok("alerts", "list"); out != "nothing is in the ledger\nthere are no alerts\n" {
+		t.Error(out)
+	}
+	if code := r.run("schedules", "delete", name); code != exitUsage || !strings.Contains(r.errs, "--yes does it") {
+		t.Error(code, r.errs)
+	}
+	r.ok("schedules", "delete", name, "--yes")
+	for _, c := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"schedules get nothing", exitNotFound, "there is no schedule"},
+		{"schedules put a --cron 0_0_30_2_* --type a", exitUsage, "cron"},
+		{"schedules put a --cron @daily", exitUsage, "type: must be"},
+		{"schedules put a --type a", exitUsage, "cron: is required, or every"},
+		{"schedules preview --cron @daily --from tomorrow", exitUsage, "--from must be a time"},
+		{"schedules backfill a", exitUsage, "wants --from and --to"},
+		{"schedules apply /nowhere", exitUsage, "/nowhere"},
+		{"schedules import crontab testdata/crontab", exitUsage, "wants --type"},
+	} {
+		if code := r.run(strings.Fields(c.args)...); code != c.code || !strings.Contains(r.errs, c.says) {
+			t.Errorf("belfry %s: %d %s", c.args, code, r.errs)
+		}
+	}
+}
+
+// The plan shows fire times: what is new, moves, vanishes, and what does not change; --check tells by its exit code.
+func TestApply(t *testing.T) {
+	r := newRig(t, nodetest.Start(t, "api"))
+	file := filepath.Join(t.TempDir(), "schedules.yaml")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile("testdata/schedules.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(string(text))
+	if code := r.run("schedules", "apply", file, "--check"); code != exitFailed || !strings.Contains(r.out, "+ nightly: is new — At 02:30 every day, Europe/Berlin") || strings.Count(r.out, "appears") != 17 || !strings.Contains(r.out, "… and 990 more") {
+		t.Fatalf("%d %s", code, r.out)
+	}
+	if out := r.ok("schedules", "list"); out != "there are no schedules\n" {
+		t.Errorf("--check made some: %s", out)
+	}
+	if code := r.run("schedules", "apply", file); code != exitUsage || !strings.Contains(r.errs, "2 to make") {
+		t.Errorf("%d %s", code, r.errs)
+	}
+	r.ok("schedules", "apply", file, "--yes")
+	if out := r.ok("schedules", "apply", file, "--check"); !strings.Contains(out, "= nightly: unchanged\n") || !strings.Contains(out, "= heartbeat: unchanged\n") || !strings.Contains(out, "2 unchanged") {
+		t.Errorf("applied again: %s", out)
+	}
+	moved := strings.Replace(string(text), "30 2 * * *", "45 3 * * *", 1)
+	write(moved)
+	if code := r.run("schedules", "apply", file, "--check", "--days", "3"); code != exitFailed || strings.Count(r.out, "T02:30:00+0") != 3 || strings.Count(r.out, " moves to ") != 3 || !strings.Contains(r.out, "~ nightly: changes cron") {
+		t.Errorf("%d %s", code, r.out)
+	}
+	write(strings.Replace(string(text), "full: true", "full: false", 1))
+	if code := r.run("schedules", "apply", file, "--check"); code != exitFailed || !strings.Contains(r.out, "changes payload") || !strings.Contains(r.out, "no run of the next 7 days changes") {
+		t.Errorf("%d %s", code, r.out)
+	}
+	write(strings.Replace(string(text), "type: echo", "type: echo\n    paused: true", 1))
+	if code := r.run("schedules", "apply", file, "--check"); code != exitFailed || !strings.Contains(r.out, "vanishes") || strings.Contains(r.out, "appears") {
+		t.Errorf("%d %s", code, r.out)
+	}
+	write("schedules:\n  - {name: nightly, cron: 30 2 * * *, time_zone: Europe/Berlin, type: report.nightly, payload: {full: true}, missed: once, expect_within: 1h}\n")
+	if out := r.ok("schedules", "apply", file, "--yes"); !strings.Contains(out, "heartbeat: not in the file; stays") {
+		t.Errorf("%s", out)
+	}
+	if code := r.run("schedules", "apply", file, "--check", "--delete", "--json"); code != exitFailed || !strings.Contains(r.out, `"action":"delete"`) {
+		t.Errorf("%d %s", code, r.out)
+	}
+	r.ok("schedules", "apply", file, "--delete", "--yes")
+	if out := r.ok("schedules", "list", "--json"); strings.Count(out, "\n") != 1 {
+		t.Errorf("%s", out)
+	}
+	for bad, says := range map[string]string{
+		"schedules:\n  - {name: a, cron: '@daily', type: a, colour: 1}": "colour", "schedules:\n  - {cron: '@daily', type: a}": "has no name", "jobs: []": "jobs",
+		"schedules:\n  - {name: a, cron: '@daily', type: a}\n  - {name: a, cron: '@daily', type: a}": "stands twice", "schedules:\n  - {name: a, every: soon, type: a}": "every",
+		"schedules:\n  - {name: a, cron: '0 0 30 2 *', type: a}": "a: cron", "a: &a [x]\nb: [*a,*a]": "not found", "---\nschedules: []\n---\n{}": "more than one", "\x00": "control",
+		"schedules:\n  - {name: a, cron: '@daily', type: a, 1: x}": "1",
+	} {
+		write(bad)
+		if code := r.run("schedules", "apply", file, "--yes"); code != exitUsage || !strings.Contains(r.errs, says) {
+			t.Errorf("%q: %d %s", bad, code, r.errs)
+		}
+	}
+}
+
+// Line by line: what is a schedule, and what could not be taken and why; what comes out can be applied.
+func TestImportCrontab(t *testing.T) {
+	r := newRig(t, nodetest.Start(t, "api"))
+	file := filepath.Join(t.TempDir(), "out.yaml")
+	if code := r.run("schedules", "import", "crontab", "testdata/crontab", "--type", "shell", "--out", file); code != exitFailed {
+		t.Fatalf("%d %s", code, r.errs)
+	}
+	for _, says := range []string{"line 2 was not taken: the variable SHELL", "line 3 was not taken: the variable MAILTO", "line 9 was not taken: @reboot", "line 10 was not taken: cron: ", "line 11 was not taken: cron: ", "line 12 was not taken: no command", "4 lines taken, 6 not"} {
+		if !strings.Contains(r.errs, says) {
+			t.Errorf("no %q in\n%s", says, r.errs)
+		}
+	}
+	r.ok("schedules", "apply", file, "--yes")
+	var rows []string
+	for line := range strings.Lines(r.ok("schedules", "list", "--json")) {
+		var s struct {
+			Name, Cron string
+			TimeZone   string `json:"time_zone"`
+			Payload    struct{ Command, Stdin, User string }
+		}
+		if err := json.Unmarshal([]byte(line), &s); err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, strings.Join([]string{s.Name, s.Cron, s.TimeZone, s.Payload.Command, s.Payload.Stdin}, "|"))
+	}
+	want := []string{
+		"backup.sh|30 2 * * *||/opt/backup/backup.sh full >/dev/null 2>&1|", "backup.sh-2|@daily|Europe/Berlin|/opt/backup/backup.sh prune|",
+		"mail|0 6 * * mon-fri|Europe/Berlin|mail -s \"100% done\" ops|first line\nsecond line\n", "probe|*/5 * * * *||/usr/local/bin/probe --quiet|",
+	}
+	if strings.Join(rows, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(rows, "\n"), strings.Join(want, "\n"))
+	}
+	r.in = "17 * * * * root cd / && run-parts /etc/cron.hourly\n"
+	if out := r.ok("schedules", "import", "crontab", "-", "--type", "shell", "--system"); !strings.Contains(out, "user: root") || !strings.Contains(out, "command: cd / && run-parts") || !strings.Contains(out, "name: cd") {
+		t.Error(out)
+	}
+}
+
+func FuzzReadCrontab(f *testing.F) {
+	text, err := os.ReadFile("testdata/crontab")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(text), true)
+	f.Add("@reboot\n% % %\nA=\n\"A\"=1\n* * * * * \\%\\\n", false)
+	f.Fuzz(func(t *testing.T, text string, system bool) {
+		names := map[string]bool{}
+		for _, l := range readCrontab(text, "", system) {
+			if l.number < 1 || l.number > strings.Count(text, "\n")+1 || l.fault == "" && (l.name == "" || l.command == "" || names[l.name]) {
+				t.Fatalf("%q: %+v", text, l)
+			}
+			names[l.name] = l.fault == ""
+		}
+	})
+}
