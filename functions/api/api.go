@@ -72,6 +72,7 @@ type Limits struct {
 	LookTime  time.Duration // or when they took so long. Zero means 1 s
 	BodyTime  time.Duration // for a body to arrive. Zero means 30 s
 	Time      time.Duration // for an answer, ?wait= not counted. Zero means 30 s
+	TakeTime  time.Duration // for the caller to take an answer, and a second more for each 128 KiB. Zero means 30 s
 	Wait      time.Duration // longest ?wait=. Zero means 60 s
 	Waits     int           // requests that wait at once. Zero means 10,000
 	Rate      int           // requests a second of one token, or of one address without one. Zero means no bound
@@ -136,6 +137,7 @@ func (l *Limits) fill() {
 	zero(&l.LookTime, time.Second)
 	zero(&l.BodyTime, 30*time.Second)
 	zero(&l.Time, 30*time.Second)
+	zero(&l.TakeTime, 30*time.Second)
 	zero(&l.Wait, time.Minute)
 	zero(&l.Waits, 10_000)
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"time"
 )
 
@@ -18,18 +19,34 @@ type answer struct {
 	route  string // pattern of the operation: never the path itself
 	cause  error  // the error behind the answer
 	caller string // id of the token it came with, which is no secret
+
+	patience time.Duration // for the caller to take the answer, beside what slowest allows; zero means for ever
 }
+
+// slowest is how many bytes a second a caller must take of an answer once its patience is over.
+const slowest = 128 << 10
 
 func (w *answer) WriteHeader(status int) {
 	if w.status == 0 && status >= 200 {
-		w.status = status
+		w.begin(status)
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
+// begin notes the status and bounds how long the answer may take on its way: one that nobody reads would be kept in
+// memory for as long as the connection stands.
+func (w *answer) begin(status int) {
+	w.status = status
+	if w.patience > 0 {
+		size, _ := strconv.Atoi(w.Header().Get("Content-Length"))
+		// The server lifts it after the answer. A writer that knows no deadlines is a test's or has its own.
+		_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.patience + time.Duration(size/slowest)*time.Second))
+	}
+}
+
 func (w *answer) Write(p []byte) (int, error) {
 	if w.status == 0 {
-		w.status = http.StatusOK
+		w.begin(http.StatusOK)
 	}
 	n, err := w.ResponseWriter.Write(p)
 	w.bytes += int64(n)
@@ -50,7 +67,7 @@ func (a *API) around(next http.Handler) http.Handler {
 	origin := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		w := &answer{ResponseWriter: rw, route: "none"}
+		w := &answer{ResponseWriter: rw, route: "none", patience: a.Limits.TakeTime}
 		defer a.log(w, r, start)
 		defer a.recover(w)
 		secure(w.Header(), r)
