@@ -82,12 +82,13 @@ func (e *Engine) tick(act string) (due []core.Lane, next time.Duration) {
 	e.t.Helper()
 	next = core.MaxDelay
 	var report core.TickReport
-	for more := true; more; more = report.More {
+	for more := true; more; more = report.More || report.Runs > 0 { // runs of schedules wait only now
 		var err error
 		if report, err = e.ticker.Tick(context.Background()); err != nil {
 			e.t.Fatalf("%s: %v", act, err)
 		}
 	}
+	next = e.untilSchedule(act, next)
 	for _, lane := range report.Waiting {
 		switch {
 		case e.handlers[lane.Type] == nil:

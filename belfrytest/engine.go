@@ -37,6 +37,7 @@ type Engine struct {
 	handlers core.Handlers
 
 	submitter *core.Submitter
+	schedules *core.ScheduleActs
 	running   chan error // the worker's end
 	driving   sync.Mutex // held by what makes the engine go
 }
@@ -89,8 +90,10 @@ func (e *Engine) open() error {
 	})
 	e.store = store
 	e.submitter = core.NewSubmitter(store, core.SubmitterOptions{Now: e.Now})
+	schedules := core.ScheduleOptions{TickPeriod: time.Second, Takeover: 5 * time.Second} // what counts as missed, as in production
+	e.schedules = core.NewScheduleActs(store, schedules, nil)
 	e.gate = newGate(store, e.Now)
-	e.ticker, err = core.NewTicker(store, core.TickerOptions{Holder: "belfrytest", LeaseLength: time.Minute, Chance: exactly})
+	e.ticker, err = core.NewTicker(store, core.TickerOptions{Holder: "belfrytest", LeaseLength: time.Minute, Chance: exactly, Schedules: schedules})
 	if err != nil || len(e.handlers) == 0 {
 		return err
 	}

@@ -1,0 +1,104 @@
+package belfrytest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// PutSchedule makes a schedule, or gives it another definition, under the rules of production. Its runs are made by
+// Advance, at their instants; what Skip lets pass fares by its missed policy.
+func (e *Engine) PutSchedule(name string, rule core.ScheduleRule) core.Schedule {
+	e.t.Helper()
+	s, _, err := e.schedules.Put(context.Background(), "", name, rule, core.Match{})
+	if err != nil {
+		e.t.Fatalf("PutSchedule: %v", err)
+	}
+	return s
+}
+
+// Schedules pauses, resumes, triggers and backfills; its methods answer errors instead of ending the test.
+func (e *Engine) Schedules() *core.ScheduleActs { return e.schedules }
+
+// Occurrences is the ledger of a schedule, oldest first: what became of each due instant. One that was never made ends
+// the test.
+func (e *Engine) Occurrences(name string) []core.Occurrence {
+	e.t.Helper()
+	s, err := e.store.GetSchedule(context.Background(), "", name)
+	if err != nil {
+		e.t.Fatalf("Occurrences: schedule %q: %v", name, err)
+	}
+	var all []core.Occurrence
+	for q := (core.OccurrenceQuery{ScheduleID: s.ID, Limit: 1000}); ; {
+		rows, err := e.store.Occurrences(context.Background(), q)
+		if err != nil {
+			e.t.Fatalf("Occurrences: %v", err)
+		}
+		if all = append(all, rows...); len(rows) < q.Limit {
+			slices.Reverse(all)
+			return all
+		}
+		q.Before = rows[len(rows)-1].From
+	}
+}
+
+// RequireFired ends the test unless a run was made for the instant at, punctual or made up late. It returns its job.
+func (e *Engine) RequireFired(name string, at time.Time) core.Job {
+	e.t.Helper()
+	rows := e.Occurrences(name)
+	for _, o := range rows {
+		if o.From.Equal(at) && o.JobID != 0 && (o.Outcome == core.OccurrenceFired || o.Outcome == core.OccurrenceCaughtUp) {
+			return e.Job(o.JobID)
+		}
+	}
+	e.t.Fatalf("the schedule %q did not fire for %s\n%s", name, at.Format(time.RFC3339Nano), describeLedger(rows))
+	return core.Job{}
+}
+
+// describeLedger is the end of a ledger, a row on a line.
+func describeLedger(rows []core.Occurrence) string {
+	if len(rows) == 0 {
+		return "  nothing is in its ledger"
+	}
+	var b strings.Builder
+	if left := len(rows) - mostDescribed; left > 0 {
+		fmt.Fprintf(&b, "  … and %d before\n", left)
+		rows = rows[left:]
+	}
+	for _, o := range rows {
+		fmt.Fprintf(&b, "  %s", o.From.Format(time.RFC3339Nano))
+		if o.Count > 1 {
+			fmt.Fprintf(&b, " to %s, %d instants", o.To.Format(time.RFC3339Nano), o.Count)
+		}
+		fmt.Fprintf(&b, ": %s %s", o.Outcome, o.Reason)
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// untilSchedule is how long until the next schedule is due or to be looked at; most is the most it says.
+func (e *Engine) untilSchedule(act string, most time.Duration) time.Duration {
+	e.t.Helper()
+	now := e.Now()
+	for q := (core.ScheduleQuery{Limit: 1000}); ; {
+		list, err := e.store.ListSchedules(context.Background(), q)
+		if err != nil {
+			e.t.Fatalf("%s: %v", act, err)
+		}
+		for i := range list {
+			for _, at := range []time.Time{list[i].State.NextDue, list[i].State.ExpectBy} {
+				if at.After(now) {
+					most = min(most, at.Sub(now))
+				}
+			}
+			q.AfterTenant, q.AfterName = list[i].Tenant, list[i].Name
+		}
+		if len(list) < q.Limit {
+			return most
+		}
+	}
+}
