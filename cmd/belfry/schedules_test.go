@@ -86,7 +86,7 @@ func TestApply(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(string(text))
-	if code := r.run("schedules", "apply", file, "--check"); code != exitFailed || !strings.Contains(r.out, "+ nightly: is new — At 02:30 every day, Europe/Berlin") || strings.Count(r.out, "appears") != 17 || !strings.Contains(r.out, "… and 990 more") {
+	if code := r.run("schedules", "apply", file, "--check"); code != exitFailed || !strings.Contains(r.out, "+ nightly: is new — At 02:30 every day, Asia/Tokyo") || strings.Count(r.out, "appears") != 17 || !strings.Contains(r.out, "… and 990 more") {
 		t.Fatalf("%d %s", code, r.out)
 	}
 	if out := r.ok("schedules", "list"); out != "there are no schedules\n" {
@@ -112,7 +112,7 @@ func TestApply(t *testing.T) {
 	if code := r.run("schedules", "apply", file, "--check"); code != exitFailed || !strings.Contains(r.out, "vanishes") || strings.Contains(r.out, "appears") {
 		t.Errorf("%d %s", code, r.out)
 	}
-	write("schedules:\n  - {name: nightly, cron: 30 2 * * *, time_zone: Europe/Berlin, type: report.nightly, payload: {full: true}, missed: once, expect_within: 1h}\n")
+	write("schedules:\n  - {name: nightly, cron: 30 2 * * *, time_zone: Asia/Tokyo, type: report.nightly, payload: {full: true}, missed: once, expect_within: 1h}\n")
 	if out := r.ok("schedules", "apply", file, "--yes"); !strings.Contains(out, "heartbeat: not in the file; stays") {
 		t.Errorf("%s", out)
 	}

@@ -21,6 +21,9 @@ func plant(t *testing.T, address string) {
 		call(t, "POST", address+"/v1/jobs", fmt.Sprintf(`{"type":"echo","delay":"24h","dedupe_key":"key-%d",%s}`, i, common))
 	}
 	call(t, "POST", address+"/v1/jobs/4/cancel", "")
+	for i, rule := range []string{`"cron":"@daily"`, `"every":"1h","expect_within":"1m"`, `"cron":"30 2 * * *","time_zone":"Europe/Berlin","paused":true`} {
+		call(t, "PUT", fmt.Sprintf("%s/v1/schedules/schedule-%d", address, i), `{`+rule+`,"type":"echo"}`)
+	}
 	for id := 1; id <= 40; id++ {
 		if kind := id % 4; kind == 1 || kind == 2 {
 			answer := call(t, "GET", fmt.Sprintf("%s/v1/jobs/%d?wait=30s", address, id), "")
