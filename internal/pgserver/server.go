@@ -38,6 +38,8 @@ type Options struct {
 	// Settings are further server settings, which win over the package's own.
 	// Zero means none.
 	Settings map[string]string
+	// Environment is added to the server's environment. Zero means nothing.
+	Environment []string
 	// StartTimeout bounds one start, recovery included. Zero means 60 s.
 	StartTimeout time.Duration
 }
@@ -141,6 +143,9 @@ func (s *Server) Start(ctx context.Context) error {
 	cmd.Dir = s.dir
 	cmd.SysProcAttr = s.as.attributes()
 	cmd.Stdout, cmd.Stderr = log, log
+	if len(s.opts.Environment) > 0 {
+		cmd.Env = append(os.Environ(), s.opts.Environment...)
+	}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("pgserver: %w", err)
 	}

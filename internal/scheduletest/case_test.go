@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -110,6 +111,33 @@ func TestSeveralTicksAtOnce(t *testing.T) {
 	}
 }
 
+// overtaken is the store of a tick that loses its leases to another between looking and writing: the other does it all, and
+// ends the runs.
+type overtaken struct {
+	core.Store
+	w     *world
+	by    *core.Ticker
+	times atomic.Int64
+}
+
+func (o *overtaken) AdvanceSchedules(ctx context.Context, steps []core.Advance, fence []core.Held) ([]core.Advanced, error) {
+	o.times.Add(1)
+	if err := o.ReleaseLeases(ctx, "overtaken"); err != nil {
+		return nil, err
+	}
+	if _, err := passOnce(ctx, o.by, o.Store, true); err != nil {
+		return nil, err
+	}
+	return o.Store.AdvanceSchedules(ctx, steps, fence)
+}
+
+func (o *overtaken) ticker(holder string) *core.Ticker {
+	o.w.Helper()
+	ticker, err := core.NewTicker(o, core.TickerOptions{Holder: holder, MaintainPeriod: 1000 * time.Hour})
+	o.w.must(err)
+	return ticker
+}
+
 func ticksAtOnce(t *testing.T, where string) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	prepare(t, where, span{from: noon, schedules: 60, draw: mixed}, rng)
@@ -123,16 +151,22 @@ func ticksAtOnce(t *testing.T, where string) {
 	w.acts = acts
 	w.must(store.set(t.Context(), noon.UnixMicro()))
 	w.put("late", core.ScheduleRule{Cron: "*/5 * * * *", Type: "nobody", ExpectWithin: core.ScheduleLength(time.Minute)})
+	overtaken := &overtaken{Store: store, w: w, by: w.newTicker("by")}
 	tickers := make([]*core.Ticker, 3)
 	for i := range tickers {
 		tickers[i] = w.newTicker(fmt.Sprint("t", i))
 	}
+	slow := overtaken.ticker("overtaken")
 	now, triggered := noon, 0
 	for round := range 40 {
 		now = now.Add(time.Duration(rng.IntN(50)) * time.Second)
 		w.must(store.set(t.Context(), now.UnixMicro()))
 		if round%5 == 0 { // who comes first takes what is free
-			w.must(store.ReleaseLeases(t.Context(), fmt.Sprint("t", rng.IntN(len(tickers)))))
+			for _, holder := range []string{"t0", "t1", "t2", "by"} {
+				w.must(store.ReleaseLeases(t.Context(), holder))
+			}
+			_, err := passOnce(t.Context(), slow, store, false)
+			w.must(err)
 		}
 		var all sync.WaitGroup
 		for _, ticker := range tickers {
@@ -152,6 +186,9 @@ func ticksAtOnce(t *testing.T, where string) {
 		if _, err := passOnce(t.Context(), tickers[0], store, true); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if overtaken.times.Load() == 0 {
+		t.Error("no tick was overtaken by another")
 	}
 	list, err := store.ListSchedules(t.Context(), core.ScheduleQuery{Limit: 1000})
 	w.must(err)

@@ -42,13 +42,18 @@ const (
 type clocked struct {
 	core.Store
 	offset *atomic.Int64
-	fixed  bool // the clock stands still between settings
+	fixed  bool   // the clock stands still between settings
+	faked  string // file that libfaketime reads the database's clock from
 }
 
-// openClocked opens the store that where names, "sqlite:FILE" or a PostgreSQL address.
+// openClocked opens the store that where names, "sqlite:FILE", a PostgreSQL address, or "faked:FILE|ADDRESS" of one whose
+// server alone lives by another clock.
 func openClocked(ctx context.Context, where string) (*clocked, error) {
 	c := &clocked{offset: new(atomic.Int64)}
 	var err error
+	if rest, ok := strings.CutPrefix(where, "faked:"); ok {
+		c.faked, where, _ = strings.Cut(rest, "|")
+	}
 	if file, ok := strings.CutPrefix(where, "sqlite:"); ok {
 		c.fixed = true
 		c.Store, err = sqlite.Open(ctx, file, sqlite.Options{Clock: func() time.Time { return time.Unix(0, 0) }, Offset: c.offset, NoSync: true})
@@ -63,6 +68,9 @@ func (c *clocked) set(ctx context.Context, us int64) error {
 	if c.fixed {
 		c.offset.Store(us)
 		return nil
+	}
+	if c.faked != "" {
+		return setFaked(c.faked, us)
 	}
 	now, err := c.Now(ctx)
 	if err == nil {

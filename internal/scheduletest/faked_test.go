@@ -1,0 +1,69 @@
+package scheduletest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/belfry-dev/belfry/adapters/postgres"
+	"github.com/belfry-dev/belfry/internal/pgserver"
+	"github.com/belfry-dev/belfry/internal/testenv"
+)
+
+// setFaked moves the clock of a server under libfaketime.
+func setFaked(file string, us int64) error {
+	text := fmt.Sprintf("%+.6f\n", float64(us-time.Now().UnixMicro())/1e6)
+	next := file + ".next"
+	if err := os.WriteFile(next, []byte(text), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(next, file)
+}
+
+// The database alone lives around a change of the clock, by libfaketime; the schedulers' own clock stays as it is.
+func TestLedgerOfADatabaseUnderAnotherClock(t *testing.T) {
+	library := fakedLibrary()
+	if library == "" {
+		t.Skip("libfaketime: not installed (Debian: faketime)")
+	}
+	dir, err := os.MkdirTemp("", "belfry-faked-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil { // the server may run under an account of its own
+		t.Fatal(err)
+	}
+	sp := spans()[0]
+	sp.schedules, sp.length = 100, min(sp.length, 12*time.Hour)
+	if large() {
+		sp.from, sp.outage = time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC), 6*time.Hour
+	}
+	file := filepath.Join(dir, "clock")
+	if err := setFaked(file, sp.from.UnixMicro()); err != nil {
+		t.Fatal(err)
+	}
+	server := testenv.PostgresServer(t, pgserver.Options{Environment: []string{
+		"LD_PRELOAD=" + library, "FAKETIME_TIMESTAMP_FILE=" + file, "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1", "DONT_FAKE_MONOTONIC=1",
+	}})
+	address, err := pgserver.CreateDatabase(t.Context(), server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := postgres.Migrate(t.Context(), address); err != nil {
+		t.Fatal(err)
+	}
+	live(t, "faked:"+file+"|"+address, 1, sp)
+}
+
+// fakedLibrary is where libfaketime lies, or "".
+func fakedLibrary() string {
+	for _, pattern := range []string{"/usr/lib/*/faketime/libfaketimeMT.so.1", "/usr/lib/faketime/libfaketimeMT.so.1", "/usr/local/lib/faketime/libfaketimeMT.so.1"} {
+		if found, err := filepath.Glob(pattern); err == nil && len(found) > 0 {
+			return found[0]
+		}
+	}
+	return ""
+}
