@@ -157,7 +157,7 @@ func (n *running) serve(ctx context.Context) error {
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.Settings.StopGrace+500*time.Millisecond)
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.Settings.StopGrace+250*time.Millisecond)
 	defer cancel()
 	n.api.Close() // ends requests that wait
 	err := n.server.Shutdown(grace)
@@ -167,8 +167,14 @@ func (n *running) serve(ctx context.Context) error {
 	if served := <-failed; !errors.Is(served, http.ErrServerClosed) {
 		err = errors.Join(err, served)
 	}
-	return errors.Join(err, n.api.Finish(grace))
+	// A caller that was slow to go must not take the time in which accepted jobs are written.
+	rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishGrace)
+	defer cancel()
+	return errors.Join(err, n.api.Finish(rest))
 }
+
+// finishGrace is how long jobs that were accepted may take to be written after the last request has ended.
+const finishGrace = 500 * time.Millisecond
 
 // instanceName names this process among all: host, process id and start time.
 func instanceName() string {
