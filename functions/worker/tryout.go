@@ -15,7 +15,7 @@ import (
 //
 //	echo   returns its payload as the result
 //	sleep  {"ms": N} waits N milliseconds
-//	fail   {"permanent": bool, "times": N} fails its first N attempts, or every one without times
+//	fail   {"permanent": bool, "panic": bool, "times": N} fails its first N attempts, or every one without times
 func Tryout() core.Handlers {
 	return core.Handlers{
 		"echo":  core.HandlerFunc(echo),
@@ -55,6 +55,7 @@ func sleep(ctx context.Context, job *core.Job) (json.RawMessage, error) {
 func fail(_ context.Context, job *core.Job) (json.RawMessage, error) {
 	var in struct {
 		Permanent bool `json:"permanent"`
+		Panic     bool `json:"panic"`
 		Times     int  `json:"times"`
 	}
 	if err := read(job, &in); err != nil {
@@ -62,6 +63,9 @@ func fail(_ context.Context, job *core.Job) (json.RawMessage, error) {
 	}
 	if in.Times > 0 && job.Attempts > in.Times {
 		return nil, nil
+	}
+	if in.Panic {
+		panic("panicked as asked")
 	}
 	err := errors.New("failed as asked")
 	if in.Permanent {
