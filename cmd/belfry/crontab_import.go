@@ -136,7 +136,14 @@ func (a *app) writeImported(taken []importedSchedule, left []notTaken, file stri
 	if a.json {
 		return a.printValue(map[string]any{"schedules": taken, "not_taken": left})
 	}
-	if file == "" {
+	raw := bytes.ContainsFunc(b.Bytes(), func(r rune) bool { return r != '\n' && !shows(r) })
+	switch {
+	case file != "":
+	case raw: // as JSON, which is YAML too and can escape what a terminal would act on
+		if err := a.printValue(map[string]any{"schedules": taken}); err != nil {
+			return err
+		}
+	default:
 		if _, err := a.out.Write(b.Bytes()); err != nil {
 			return err
 		}

@@ -188,7 +188,7 @@ func TestHostileValues(t *testing.T) {
 		for _, more := range [][]string{nil, {"--json"}} {
 			tried++
 			code := r.run(append(slices.Clone(more), args...)...)
-			if !slices.Contains(fine, code) || code == exitFailed && args[0] != "doctor" {
+			if finds := args[0] == "doctor" || slices.Contains(args, "crontab"); !slices.Contains(fine, code) || code == exitFailed && !finds {
 				t.Errorf("belfry %.200q: %d\n%.500s%.500s", args, code, r.out, r.errs)
 			}
 			r.proper(args, code, more != nil)
