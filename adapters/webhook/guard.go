@@ -92,10 +92,10 @@ func parseNetwork(entry string) (netip.Prefix, bool) {
 		return netip.PrefixFrom(addr, addr.BitLen()), true
 	}
 	prefix, err := netip.ParsePrefix(entry)
-	if err != nil || prefix.Addr().Is4In6() {
+	if err != nil || prefix.Addr().Is4In6() || prefix != prefix.Masked() { // 10.1.2.3/8: one machine is meant, or a mistake
 		return netip.Prefix{}, false
 	}
-	return prefix.Masked(), true
+	return prefix, true
 }
 
 func (g *Guard) allowName(entry string) error {

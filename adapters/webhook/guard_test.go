@@ -110,7 +110,7 @@ func TestAllowList(t *testing.T) {
 			t.Errorf("%s: %v, want allowed %t", raw, err, allowed)
 		}
 	}
-	for _, bad := range []string{"", "10.0.0.0/33", "a b", "*.*.example", "http://x.example", "*", "::ffff:10.0.0.0/104", "host:80"} {
+	for _, bad := range []string{"", "10.0.0.0/33", "a b", "*.*.example", "http://x.example", "*", "::ffff:10.0.0.0/104", "host:80", "10.1.2.3/8"} {
 		if _, err := NewGuard(GuardOptions{Allow: []string{bad}}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", bad)) {
 			t.Errorf("allow %q: %v", bad, err)
 		}

@@ -13,6 +13,7 @@ type Limits struct {
 	TLS         time.Duration // of the TLS handshake; zero means 10 s
 	Answer      time.Duration // from having a connection to the answer's header, for jobs that name no timeout of their own; zero means 60 s
 	Body        time.Duration // of reading the answer's body; zero means 30 s
+	Silence     time.Duration // of an HTTP/2 connection until it is asked for a sign of life, and again for that; zero means 15 s
 	HeaderBytes int64         // of the answer's header; zero means 64 KiB
 }
 
@@ -20,7 +21,7 @@ func (l Limits) withDefaults() Limits {
 	for _, d := range []struct {
 		field *time.Duration
 		zero  time.Duration
-	}{{&l.TLS, 10 * time.Second}, {&l.Answer, time.Minute}, {&l.Body, 30 * time.Second}} {
+	}{{&l.TLS, 10 * time.Second}, {&l.Answer, time.Minute}, {&l.Body, 30 * time.Second}, {&l.Silence, 15 * time.Second}} {
 		if *d.field <= 0 {
 			*d.field = d.zero
 		}

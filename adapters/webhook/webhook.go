@@ -103,6 +103,8 @@ func (w *Webhook) newTransport(opts Options) *http.Transport {
 		IdleConnTimeout:        90 * time.Second,
 		DisableCompression:     true,
 		ForceAttemptHTTP2:      true,
+		// A connection that died without a word would take deliveries for as long as the kernel sends again.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: w.limits.Silence, PingTimeout: w.limits.Silence},
 	}
 }
 
