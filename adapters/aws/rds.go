@@ -77,7 +77,7 @@ var signature = regexp.MustCompile(`^[0-9a-f]{64}$`)
 // check holds a token against the form that RDS takes, so that a fault shows here and not as a wrong password.
 func (t *DatabaseTokens) check(token string) error {
 	u, err := url.Parse("https://" + token)
-	if err != nil || u.Host != t.endpoint || u.Path != "/" {
+	if err != nil || u.Host != t.endpoint || strings.Trim(u.Path, "/") != "" {
 		return errors.New("the token is not for this endpoint")
 	}
 	q := u.Query()
