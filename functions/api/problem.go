@@ -85,7 +85,7 @@ func writeBody(w http.ResponseWriter, status int, contentType string, body []byt
 	h.Set("Content-Type", contentType)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body)
+	_, _ = w.Write(body) //nolint:gosec // JSON, sent as JSON with nosniff
 }
 
 // writeJSON sends a document.

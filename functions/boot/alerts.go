@@ -96,7 +96,7 @@ func OpenAlerts(ctx context.Context, s Settings, guard *webhook.Guard, store Ale
 	return a, nil
 }
 
-const alertNeedsSecrets = "BELFRY_ALERT_URL: nothing is delivered without BELFRY_WEBHOOK_SECRETS"
+const alertNeedsSecrets = "BELFRY_ALERT_URL: nothing is delivered without BELFRY_WEBHOOK_SECRETS" //nolint:gosec // names of settings
 
 // withoutURL keeps what a library says of a URL, not the URL: it may hold a password.
 func withoutURL(err error, text string) error {
