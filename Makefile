@@ -50,6 +50,10 @@ tally: ## all tests of both modules, told in short, closed by a count
 	@{ bad=0; go test $(TEST_FLAGS) -json ./... || bad=1; cd bench && go test $(TEST_FLAGS) -json ./... || bad=1; exit $$bad; } | \
 	go run ./internal/citally
 
+.PHONY: package
+package: ## the functions as zips for AWS Lambda, in dist/, for arm64 and amd64
+	go run ./internal/lambdazip
+
 .PHONY: accept
 accept: ## 20,000 jobs over HTTP, each held against what its file implies (ARGS="-queue")
 	go run ./internal/accept $(ARGS)
@@ -70,6 +74,10 @@ fuzz-api: ## thousands of requests made from the OpenAPI document, on both store
 .PHONY: crash
 crash: ## kill, freeze and restart everything under load, then check: 6 minutes at most (ARGS="-layout a -seed 7")
 	go run ./internal/crashrun $(ARGS)
+
+.PHONY: ledger
+ledger: ## schedules through kills, clock changes and two years, previews, 100,000 due at once: about an hour
+	BELFRY_TEST_LARGE=1 go test -count 1 -timeout 120m -v -run 'Ledger|Preview|Many' ./internal/scheduletest
 
 .PHONY: bench
 bench: ## Belfry and River side by side on one PostgreSQL; writes bench/RESULTS.md
