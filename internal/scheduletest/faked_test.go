@@ -28,7 +28,7 @@ func TestLedgerOfADatabaseUnderAnotherClock(t *testing.T) {
 	if library == "" {
 		t.Skip("libfaketime: not installed (Debian: faketime)")
 	}
-	dir, err := os.MkdirTemp("", "belfry-faked-")
+	dir, err := os.MkdirTemp("", "belfry-faked-") //nolint:usetesting // the server runs under an account that cannot enter t.TempDir
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -112,9 +112,8 @@ func (w *world) takeAll() (all []core.Job) {
 	w.Helper()
 	for {
 		jobs := w.take("work")
-		if len(jobs) == 0 {
+		if all = append(all, jobs...); len(jobs) < 1000 {
 			return all
 		}
-		all = append(all, jobs...)
 	}
 }
