@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -112,9 +113,23 @@ func start(t *testing.T, name string, timeout int, env ...string) *function {
 	}
 }
 
-// kill ends the environment as a power cut would.
+// kill ends the environment as a power cut would: the function, which the emulator starts in a process group of its
+// own, before the emulator.
 func (f *function) kill() {
-	_ = syscall.Kill(-f.cmd.Process.Pid, syscall.SIGKILL)
+	pid := f.cmd.Process.Pid
+	var children []byte
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, name := range threads {
+		more, _ := os.ReadFile(name)
+		children = append(children, more...)
+	}
+	for child := range strings.FieldsSeq(string(children)) {
+		if n, err := strconv.Atoi(child); err == nil {
+			_ = syscall.Kill(-n, syscall.SIGKILL)
+			_ = syscall.Kill(n, syscall.SIGKILL)
+		}
+	}
+	_ = syscall.Kill(-pid, syscall.SIGKILL)
 	<-f.ended
 }
 
