@@ -54,6 +54,7 @@ type Job struct {
 	StartedAt    time.Time
 	FinishedAt   time.Time
 	Duplicate    bool // of a submit: the dedupe key was taken, and this is the job that has it
+	Abridged     bool // of a batch: this duplicate came without its payload, errors and target; Get has them
 
 	document []byte
 }
@@ -100,6 +101,7 @@ type jobDoc struct {
 	StartedAt    time.Time       `json:"started_at"`
 	FinishedAt   time.Time       `json:"finished_at"`
 	Duplicate    bool            `json:"duplicate"`
+	Abridged     bool            `json:"abridged"`
 }
 
 // UnmarshalJSON reads a job document.
@@ -121,7 +123,7 @@ func (j *Job) UnmarshalJSON(document []byte) error {
 		CancelWanted: d.CancelWanted, Attempts: d.Attempts, MaxAttempts: d.MaxAttempts, Errors: d.Errors, Result: d.Result,
 		DedupeKey: d.DedupeKey, Timeout: timeout, Backoff: backoff, ExpiresAt: d.ExpiresAt, Target: d.Target, Tags: d.Tags, WorkerID: d.WorkerID,
 		Schedule: d.Schedule, ScheduledFor: d.ScheduledFor, CatchUp: d.CatchUp, Covers: d.Covers, CoversFrom: d.CoversFrom,
-		LeaseUntil: d.LeaseUntil, CreatedAt: d.CreatedAt, StartedAt: d.StartedAt, FinishedAt: d.FinishedAt, Duplicate: d.Duplicate,
+		LeaseUntil: d.LeaseUntil, CreatedAt: d.CreatedAt, StartedAt: d.StartedAt, FinishedAt: d.FinishedAt, Duplicate: d.Duplicate, Abridged: d.Abridged,
 		document: bytes.Clone(document),
 	}
 	return nil
