@@ -38,7 +38,7 @@ func program(t *testing.T, name string) string {
 	if path := programs.paths[name]; path != "" {
 		return path
 	}
-	dir, err := os.MkdirTemp("", "belfry-rie-")
+	dir, err := os.MkdirTemp("", "belfry-rie-") //nolint:usetesting // later tests run it too
 	if err != nil {
 		t.Fatal(err)
 	}
