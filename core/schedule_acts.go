@@ -15,6 +15,12 @@ const MaxBackfill = 10_000
 // scheduleRounds bounds how often an act starts again because a tick was faster.
 const scheduleRounds = 50
 
+// between waits before an act starts again: a tick may hold the schedule's row as long as it writes its batch. All rounds
+// together wait about two seconds.
+func between(ctx context.Context, round int) {
+	sleep(ctx, min(time.Duration(round)*2*time.Millisecond, 50*time.Millisecond))
+}
+
 // ScheduleActsStore is what ScheduleActs asks of a store.
 type ScheduleActsStore interface {
 	ScheduleStore
@@ -61,7 +67,8 @@ func (a *ScheduleActs) Put(ctx context.Context, tenant, name string, rule Schedu
 	if err := a.deliver(ctx, &rule); err != nil {
 		return s, false, err
 	}
-	for range scheduleRounds {
+	for round := range scheduleRounds {
+		between(ctx, round)
 		s, err = a.store.GetSchedule(ctx, tenant, name)
 		switch {
 		case errors.Is(err, ErrNotFound) && match.Version != 0:
@@ -149,7 +156,8 @@ func (a *ScheduleActs) Resume(ctx context.Context, tenant, name string) (Schedul
 }
 
 func (a *ScheduleActs) pause(ctx context.Context, tenant, name string, paused bool) (Schedule, error) {
-	for range scheduleRounds {
+	for round := range scheduleRounds {
+		between(ctx, round)
 		s, err := a.store.GetSchedule(ctx, tenant, name)
 		if err != nil || s.Rule.Paused == paused {
 			return s, err
@@ -233,7 +241,8 @@ func instantsOf(rule *recurrence.Rule, from, to time.Time, limit int) (list []ti
 
 // runs makes jobs of a schedule outside its rule.
 func (a *ScheduleActs) runs(ctx context.Context, tenant, name string, of func(s *Schedule, now time.Time) []Run) ([]int64, error) {
-	for range scheduleRounds {
+	for round := range scheduleRounds {
+		between(ctx, round)
 		s, err := a.store.GetSchedule(ctx, tenant, name)
 		if err != nil {
 			return nil, err
