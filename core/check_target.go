@@ -50,11 +50,16 @@ func checkTarget(errs *FieldErrors, target json.RawMessage) {
 	if len(t.Headers) > MaxTargetHeaders {
 		errs.Add("target.headers", "are %d, at most %d are kept", len(t.Headers), MaxTargetHeaders)
 	}
+	names := make(map[string]bool, len(t.Headers))
 	for name, value := range t.Headers {
 		if !validHeader(name, value) {
 			errs.Add("target.headers", "must have names of letters, digits and - and values of visible ASCII")
 			return
 		}
+		names[strings.ToLower(name)] = true
+	}
+	if len(names) < len(t.Headers) {
+		errs.Add("target.headers", "must name each header once, in whatever case: they are one to HTTP")
 	}
 }
 

@@ -44,7 +44,7 @@ func targetCases() []Case {
 	long := func(n int) string { return `{"url":"https://x/` + strings.Repeat("a", n-len("https://x/")) + `"}` }
 	all := []Case{
 		target("with headers", "", `{ "headers" : {"X-A": "b c ~", "authorization":""}, "url":"https://x"`+"\n\t}"), target("of escapes", "", `{"\u0075rl":"\u0068ttps://x"}`), target("headers null", "target", `{"url":"https://x","headers":null}`),
-		target("header null", "target", `{"url":"https://x","headers":{"a":null}}`), target("50 headers", "", many(core.MaxTargetHeaders)), target("51 headers", "target.headers", many(core.MaxTargetHeaders+1)),
+		target("header null", "target", `{"url":"https://x","headers":{"a":null}}`), target("50 headers", "", many(core.MaxTargetHeaders)), target("a header in two cases", "target.headers", `{"url":"https://x","headers":{"Authorization":"a","authorization":"b"}}`), target("51 headers", "target.headers", many(core.MaxTargetHeaders+1)),
 		target("largest", "", sized(core.MaxTargetBytes)), target("too large", "target", sized(core.MaxTargetBytes+1)), target("longest URL", "", long(core.MaxTargetURLBytes)), target("URL too long", "target.url", long(core.MaxTargetURLBytes+1)),
 		target("a text", "target", `"https://x"`), target("an array", "target", `[]`), target("a number", "target", `1`), target("null", "target", `null`), target("without url", "target.url", `{}`), target("url null", "target", `{"url":null}`),
 		target("url a number", "target", `{"url":1}`), target("url an object", "target", `{"url":{}}`), target("unknown member", "target", `{"url":"https://x","method":"GET"}`), target("member in capitals", "target", `{"URL":"https://x"}`),

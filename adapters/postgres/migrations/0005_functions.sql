@@ -147,6 +147,8 @@ BEGIN
     END IF;
     IF EXISTS (SELECT FROM json_each_text(headers) h WHERE h.key COLLATE "C" !~ '^[A-Za-z0-9-]+$' OR h.value COLLATE "C" !~ '^[ -~]*$') THEN
         faults := array_append(faults, 'target.headers: must have names of letters, digits and - and values of visible ASCII');
+    ELSIF EXISTS (SELECT FROM json_each(headers) h GROUP BY lower(h.key COLLATE "C") HAVING count(*) > 1) THEN
+        faults := array_append(faults, 'target.headers: must name each header once, in whatever case: they are one to HTTP');
     END IF;
     RETURN faults;
 END
