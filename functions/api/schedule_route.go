@@ -10,8 +10,9 @@ import (
 
 // What an ETag looks like, and If-Match.
 const (
-	etagPattern  = `^"[1-9][0-9]{0,18}"$`
-	matchPattern = `^("[1-9][0-9]{0,18}"|\*)$`
+	etagPattern  = `^"[1-9][0-9]{0,17}"$`
+	matchPattern = `^("[1-9][0-9]{0,17}"|\*)$`
+	nonePattern  = `^\*$`
 )
 
 // scheduleRoutes are the calls about schedules and alerts.
@@ -25,7 +26,7 @@ func (a *API) scheduleRoutes(doc huma.API) []route {
 	page := pageParamsOf("Schedules", 600)
 	put := describe(doc, tag, "put-schedule", http.MethodPut, path, "Make or change a schedule",
 		"The definition is replaced as a whole; putting the same again changes nothing. A changed rule counts from now: nothing before now fires.").
-		with(scheduleName(), precondition("If-Match", `The ETag of the version to replace, such as "3"; * asks that there is one.`, matchPattern), precondition("If-None-Match", "With * only a new schedule is made.", `^\*$`)).
+		with(scheduleName(), precondition("If-Match", `The ETag of the version to replace, such as "3"; * asks that there is one.`, matchPattern), precondition("If-None-Match", "With * only a new schedule is made.", nonePattern)).
 		takes(schemaOf[newScheduleDoc](schemas), true).answers(http.StatusCreated, "The new schedule.", one).answers(http.StatusOK, "The schedule.", one)
 	gone := describe(doc, tag, "delete-schedule", http.MethodDelete, path, "Delete a schedule", "Its ledger goes with it; the jobs it made stay.").
 		with(scheduleName(), tenantParam(), precondition("If-Match", "Only in this version.", matchPattern))
@@ -90,7 +91,10 @@ func tenantParam() *huma.Param {
 }
 
 func precondition(name, text, pattern string) *huma.Param {
-	most := 100
+	most := len(`"123456789012345678"`)
+	if pattern == nonePattern {
+		most = 1
+	}
 	return &huma.Param{Name: name, In: "header", Description: text, Schema: &huma.Schema{Type: huma.TypeString, MaxLength: &most, Pattern: pattern}}
 }
 
