@@ -12,13 +12,14 @@ import (
 // JobType is the definition of a type: what its jobs get where they say nothing themselves. Zero fields define
 // nothing.
 type JobType struct {
-	Type        string
-	Target      *Target       // delivers the type's jobs to a URL. As it is read, the values of its headers are asterisks
-	Timeout     time.Duration // of one attempt
-	MaxAttempts int
-	Backoff     []time.Duration
-	CreatedAt   time.Time // by the server, as is UpdatedAt
-	UpdatedAt   time.Time
+	Type         string
+	Target       *Target       // delivers the type's jobs to a URL. As it is read, the values of its headers are asterisks
+	Timeout      time.Duration // of one attempt
+	MaxAttempts  int
+	Backoff      []time.Duration
+	ExpectWithin time.Duration // an alert is raised when no job of the type was done for so long
+	CreatedAt    time.Time     // by the server, as is UpdatedAt
+	UpdatedAt    time.Time
 
 	document []byte
 }
@@ -26,15 +27,16 @@ type JobType struct {
 // Document is the definition as the server wrote it, byte for byte.
 func (t *JobType) Document() json.RawMessage { return t.document }
 
-// jobTypeDoc is a definition as the API writes it; the first four fields are those it reads.
+// jobTypeDoc is a definition as the API writes it; the first five fields are those it reads.
 type jobTypeDoc struct {
-	Target      *Target   `json:"target,omitempty"`
-	Timeout     string    `json:"timeout,omitempty"`
-	MaxAttempts int       `json:"max_attempts,omitempty"`
-	Backoff     []string  `json:"backoff,omitempty"`
-	Type        string    `json:"type,omitempty"`
-	CreatedAt   time.Time `json:"created_at,omitzero"`
-	UpdatedAt   time.Time `json:"updated_at,omitzero"`
+	Target       *Target   `json:"target,omitempty"`
+	Timeout      string    `json:"timeout,omitempty"`
+	MaxAttempts  int       `json:"max_attempts,omitempty"`
+	Backoff      []string  `json:"backoff,omitempty"`
+	ExpectWithin string    `json:"expect_within,omitempty"`
+	Type         string    `json:"type,omitempty"`
+	CreatedAt    time.Time `json:"created_at,omitzero"`
+	UpdatedAt    time.Time `json:"updated_at,omitzero"`
 }
 
 // UnmarshalJSON reads a definition as the server writes it.
@@ -51,9 +53,13 @@ func (t *JobType) UnmarshalJSON(document []byte) error {
 	if err != nil {
 		return err
 	}
+	expect, err := readDuration(d.ExpectWithin)
+	if err != nil {
+		return err
+	}
 	*t = JobType{
-		Type: d.Type, Target: d.Target, Timeout: timeout, MaxAttempts: d.MaxAttempts, Backoff: backoff, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
-		document: append([]byte(nil), document...),
+		Type: d.Type, Target: d.Target, Timeout: timeout, MaxAttempts: d.MaxAttempts, Backoff: backoff, ExpectWithin: expect,
+		CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt, document: append([]byte(nil), document...),
 	}
 	return nil
 }
@@ -62,7 +68,9 @@ func (t *JobType) UnmarshalJSON(document []byte) error {
 // submitted from then on get it; its target also holds for those that wait. Repeated it comes to the same, so it is
 // tried again after a lost answer; made is then about the last try.
 func (c *Client) PutType(ctx context.Context, t JobType) (kept *JobType, made bool, err error) {
-	body, err := json.Marshal(jobTypeDoc{Target: t.Target, Timeout: duration(t.Timeout), MaxAttempts: t.MaxAttempts, Backoff: durations(t.Backoff)})
+	body, err := json.Marshal(jobTypeDoc{
+		Target: t.Target, Timeout: duration(t.Timeout), MaxAttempts: t.MaxAttempts, Backoff: durations(t.Backoff), ExpectWithin: duration(t.ExpectWithin),
+	})
 	if err != nil {
 		return nil, false, err
 	}

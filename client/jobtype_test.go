@@ -14,10 +14,10 @@ func TestTypes(t *testing.T) {
 	c := newClient(t, nodetest.Start(t, "api"), nil)
 	ctx := t.Context()
 	name := "reports/daily"
-	put := client.JobType{Type: name, Timeout: 90 * time.Second, MaxAttempts: 8, Backoff: []time.Duration{10 * time.Second, time.Minute}}
+	put := client.JobType{Type: name, Timeout: 90 * time.Second, MaxAttempts: 8, Backoff: []time.Duration{10 * time.Second, time.Minute}, ExpectWithin: 25 * time.Hour}
 	for _, wantMade := range []bool{true, false} {
 		kept, made, err := c.PutType(ctx, put)
-		if err != nil || made != wantMade || kept.Type != name || kept.Timeout != put.Timeout || kept.MaxAttempts != 8 || !reflect.DeepEqual(kept.Backoff, put.Backoff) || kept.UpdatedAt.IsZero() {
+		if err != nil || made != wantMade || kept.Type != name || kept.Timeout != put.Timeout || kept.MaxAttempts != 8 || kept.ExpectWithin != put.ExpectWithin || !reflect.DeepEqual(kept.Backoff, put.Backoff) || kept.UpdatedAt.IsZero() {
 			t.Fatalf("%+v, made %t, %v", kept, made, err)
 		}
 	}

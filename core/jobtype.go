@@ -9,15 +9,19 @@ import (
 // MaxTypes bounds the definitions of one installation: every process keeps them all in memory.
 const MaxTypes = 10_000
 
+// MinExpectWithin is the shortest time in which a success of a type can be expected; the longest is MaxExpectWithin.
+const MinExpectWithin = time.Second
+
 // JobType is the definition of a type: what its jobs get where they say nothing themselves.
 type JobType struct {
-	Name        string
-	Target      json.RawMessage // {"url": …, "headers": {…}}; nil means that handlers do the work
-	Timeout     time.Duration   // zero means the worker's default
-	MaxAttempts int             // zero means DefaultMaxAttempts
-	Backoff     []time.Duration // nil means DefaultBackoff
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
+	Name         string
+	Target       json.RawMessage // {"url": …, "headers": {…}}; nil means that handlers do the work
+	Timeout      time.Duration   // zero means the worker's default
+	MaxAttempts  int             // zero means DefaultMaxAttempts
+	Backoff      []time.Duration // nil means DefaultBackoff
+	ExpectWithin time.Duration   // a success is expected so often; else an alert. Zero means that none is
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
 
 	Delivered bool // jobs of this type brought targets of their own
 	Defined   bool // PutType made it; else it is only a mark
@@ -35,6 +39,9 @@ func CheckJobType(t *JobType) error {
 		errs.Add("timeout", "must lie between 1s and 24h")
 	}
 	checkBackoff(&errs, t.Backoff)
+	if t.ExpectWithin != 0 && (t.ExpectWithin < MinExpectWithin || t.ExpectWithin > MaxExpectWithin) {
+		errs.Add("expect_within", "must lie between 1s and 9600h (400 days)")
+	}
 	return errs.Err()
 }
 

@@ -182,6 +182,11 @@ type ScheduleStore interface {
 	RaiseAlerts(ctx context.Context, alerts []Alert) error
 	// Alerts returns up to q.Limit alerts, newest first.
 	Alerts(ctx context.Context, q AlertQuery) ([]Alert, error)
+	// WatchTypes raises AlertTypeMissed, without a tenant, about each type of which no job was counted as done for its
+	// ExpectWithin, since that was set or since the last one; and clears it with the next one. Successes are known by
+	// minute (AddRollups), and one counts as of the end of its minute. PutType with another ExpectWithin begins anew,
+	// and, as DeleteType does, clears the alert. May be repeated, and called by many at once.
+	WatchTypes(ctx context.Context) error
 	// MarkAlerts notes that the events of these alerts, as they now stand, were published.
 	MarkAlerts(ctx context.Context, alerts []Alert) error
 }

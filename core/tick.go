@@ -38,6 +38,7 @@ type Ticker struct {
 	rollups      rollups        // counts of lost attempts, which no worker can give any more
 	zonesChecked bool           // no schedule of the buckets held was computed with another time zone database
 	zonesHeld    int            // how many these were
+	typesNext    time.Time      // no watch of types before this
 	alerting     atomic.Bool    // alerts are published once at a time
 	events       sync.Mutex     // OnEvent is called by one goroutine at a time
 }
@@ -56,6 +57,8 @@ type TickerOptions struct {
 
 	ScheduleLimit int             // schedules advanced in one pass. Zero means 1,000
 	Schedules     ScheduleOptions // how their plans are made; the period is the Ticker's
+
+	TypesPeriod time.Duration // between looks for types without a success. Zero means 10 s
 
 	// Topics are where due jobs are published. Nil means direct mode: workers claim from the store themselves.
 	Topics   map[Priority]Topic
@@ -113,6 +116,7 @@ func (o TickerOptions) withDefaults() TickerOptions {
 	o.ReapLimit = cmp.Or(o.ReapLimit, 1000)
 	o.ExpireLimit = cmp.Or(o.ExpireLimit, 1000)
 	o.ScheduleLimit = cmp.Or(o.ScheduleLimit, 1000)
+	o.TypesPeriod = cmp.Or(o.TypesPeriod, 10*time.Second)
 	o.Schedules.TickPeriod = o.Period
 	if o.Schedules.Zones == nil {
 		o.Schedules.Zones = new(recurrence.Zones)
@@ -169,7 +173,7 @@ func (t *Ticker) pass(whole context.Context) (TickReport, error) {
 	t.maintain(whole, res.Held)
 	more, err := t.reap(ctx, res, &report)
 	report.More = report.More || more
-	err = errors.Join(err, t.advance(ctx, res, &report))
+	err = errors.Join(err, t.advance(ctx, res, &report), t.watchTypes(ctx, res))
 	t.alert(whole, res)
 	t.rollups.flush(ctx, t.store)
 	if err == nil && t.opts.OnTick != nil {

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -133,6 +134,23 @@ func (t *Ticker) recompute(ctx context.Context, res TickResult) error {
 		t.event(TickEvent{Kind: ZonesRecomputed, Count: moved})
 	}
 	t.zonesChecked = moved == 0 || len(list) < zonesAtOnce && moved == len(list)
+	return nil
+}
+
+// watchTypes looks for types without a success for too long, where this ticker holds the first bucket and something is
+// expected of some type.
+func (t *Ticker) watchTypes(ctx context.Context, res TickResult) error {
+	types := t.opts.Schedules.Types
+	if types == nil || !types.Expecting() || res.Now.Before(t.typesNext) {
+		return nil
+	}
+	if !slices.ContainsFunc(res.Held, func(h Held) bool { return h.Bucket == 0 }) {
+		return nil
+	}
+	if err := t.store.WatchTypes(ctx); err != nil {
+		return fmt.Errorf("tick: %w", err)
+	}
+	t.typesNext = res.Now.Add(t.opts.TypesPeriod)
 	return nil
 }
 

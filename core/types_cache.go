@@ -36,6 +36,7 @@ type typesView struct {
 	version   int64         // of delivered; zero: nothing has been read yet
 	read      time.Time     // when it was asked for
 	changed   chan struct{} // closed once delivered is another
+	expecting bool          // of some type a success is expected
 }
 
 // NewTypes returns Types of store. Nothing is known before the first Refresh.
@@ -56,6 +57,9 @@ func (t *Types) Lookup(name string) (JobType, bool) {
 	known, ok := t.view.Load().byName[name]
 	return known, ok
 }
+
+// Expecting reports whether a success of some type is expected: ExpectWithin.
+func (t *Types) Expecting() bool { return t.view.Load().expecting }
 
 // Delivered returns the names, sorted, of the types that have a target or the mark of delivered jobs, and a version that
 // rises whenever they become others. The caller leaves the slice as it is.
@@ -216,14 +220,16 @@ func (t *Types) change(do func(byName map[string]JobType)) {
 // set makes byName what is known. The turn is the caller's.
 func (t *Types) set(byName map[string]JobType, read time.Time) {
 	var delivered []string
+	expecting := false
 	for name, known := range byName {
+		expecting = expecting || known.ExpectWithin > 0
 		if known.MayDeliver() {
 			delivered = append(delivered, name)
 		}
 	}
 	slices.Sort(delivered)
 	old := t.view.Load()
-	v := &typesView{byName: byName, delivered: old.delivered, version: old.version, read: read, changed: old.changed}
+	v := &typesView{byName: byName, delivered: old.delivered, version: old.version, read: read, changed: old.changed, expecting: expecting}
 	if old.version == 0 || !slices.Equal(delivered, old.delivered) {
 		v.delivered, v.version, v.changed = delivered, old.version+1, make(chan struct{})
 		defer close(old.changed)

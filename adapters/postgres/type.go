@@ -12,13 +12,13 @@ import (
 // PutType makes or replaces a definition; see core.TypeStore. Definitions and marks are written one after the other,
 // so that no more than core.MaxTypes are kept.
 func (s *Store) PutType(ctx context.Context, t core.JobType) (kept core.JobType, made bool, err error) {
-	a := s.args(6).Text(t.Name).Text(string(t.Target)).Int8(t.Timeout.Microseconds()).Int8(int64(t.MaxAttempts))
-	wire.Int8s(a, t.Backoff, func(d *time.Duration) int64 { return d.Microseconds() }).Int8(core.MaxTypes)
+	a := s.args(7).Text(t.Name).Text(string(t.Target)).Int8(t.Timeout.Microseconds()).Int8(int64(t.MaxAttempts))
+	wire.Int8s(a, t.Backoff, func(d *time.Duration) int64 { return d.Microseconds() }).Int8(core.MaxTypes).Int8(t.ExpectWithin.Microseconds())
 	err = s.run(ctx, "put type", s.guard(s.opts.LockTimeout), s.sql.call("lock_types", nil, nil),
 		s.sql.call("put_type", a, func(r wire.Row) error {
 			kept, made = jobType(r), r.Bool(typeWidth)
 			return nil
-		}))
+		}), s.clearTypeAlert(t.Name))
 	if err == nil && kept.Name == "" {
 		err = fmt.Errorf("postgres: put type: %w", core.TooManyTypes())
 	}
@@ -62,7 +62,7 @@ func (s *Store) DeleteType(ctx context.Context, name string) error {
 	err := s.run(ctx, "delete type", s.guard(s.opts.LockTimeout), s.sql.call("delete_type", wire.NewArgs(1).Text(name), func(wire.Row) error {
 		found = true
 		return nil
-	}))
+	}), s.clearTypeAlert(name))
 	if err == nil && !found {
 		err = wrap("delete type", core.ErrNotFound)
 	}
@@ -87,17 +87,28 @@ func (s *Store) MarkDelivered(ctx context.Context, names []string) error {
 	return err
 }
 
+// clearTypeAlert is a statement of its own in the transaction that changed a definition: it sees an alert that a watch,
+// which holds the type's row, raised just before.
+func (s *Store) clearTypeAlert(name string) wire.Call {
+	return s.sql.call("clear_type_alert", s.args(2).Text(core.AlertTypeMissed).Text(name), nil)
+}
+
+// WatchTypes looks for types without a success for too long; see core.ScheduleStore.
+func (s *Store) WatchTypes(ctx context.Context) error {
+	return s.run(ctx, "watch types", s.guard(s.opts.LockTimeout), s.sql.call("watch_types", s.args(1).Text(core.AlertTypeMissed), nil))
+}
+
 // The columns of {definition}.
 const (
-	typeColumns = `type, delivered, defined_at, updated_at, target, timeout, max_attempts, backoff`
-	typeWidth   = 8 // the first column after them
+	typeColumns = `type, delivered, defined_at, updated_at, target, timeout, max_attempts, backoff, expect_within`
+	typeWidth   = 9 // the first column after them
 )
 
 // jobType reads the columns of {definition}.
 func jobType(r wire.Row) core.JobType {
 	t := core.JobType{
 		Name: r.Text(0), Delivered: r.Bool(1), Defined: !r.Null(2), CreatedAt: r.Time(2), UpdatedAt: r.Time(3),
-		Target: r.Bytes(4), Timeout: duration(r.Int(5)), MaxAttempts: int(r.Int(6)),
+		Target: r.Bytes(4), Timeout: duration(r.Int(5)), MaxAttempts: int(r.Int(6)), ExpectWithin: duration(r.Int(8)),
 	}
 	if !r.Null(7) {
 		for _, us := range r.Ints(7) {

@@ -48,8 +48,8 @@ func TestDamagedFileIsRefused(t *testing.T) {
 		"a zeroed page": func(d []byte) []byte { clear(d[20*page : 21*page]); return d },
 		"two pages swapped": func(d []byte) []byte {
 			third := append([]byte(nil), d[30*page:31*page]...)
-			copy(d[30*page:], d[60*page:61*page])
-			copy(d[60*page:], third)
+			copy(d[30*page:], d[61*page:62*page]) // the root of an index, and a leaf of jobs
+			copy(d[61*page:], third)
 			return d
 		},
 	} {

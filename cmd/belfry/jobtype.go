@@ -45,7 +45,7 @@ func (a *app) typeListCommand() *cobra.Command {
 		case n == 0:
 			fmt.Fprintln(a.out, "no types are defined")
 		default:
-			writeTable(a.out, a.width(), columns("TYPE…", "TARGET…", "TIMEOUT", "MAX ATTEMPTS", "BACKOFF…"), rows)
+			writeTable(a.out, a.width(), columns("TYPE…", "TARGET…", "TIMEOUT", "MAX ATTEMPTS", "BACKOFF…", "EXPECT WITHIN"), rows)
 		}
 		return nil
 	}
@@ -53,7 +53,7 @@ func (a *app) typeListCommand() *cobra.Command {
 }
 
 func typeRow(t *client.JobType) []string {
-	row := []string{t.Type, "", "", "", joined(t.Backoff)}
+	row := []string{t.Type, "", "", "", joined(t.Backoff), ""}
 	if t.Target != nil {
 		row[1] = t.Target.URL
 	}
@@ -62,6 +62,9 @@ func typeRow(t *client.JobType) []string {
 	}
 	if t.MaxAttempts != 0 {
 		row[3] = strconv.Itoa(t.MaxAttempts)
+	}
+	if t.ExpectWithin != 0 {
+		row[5] = t.ExpectWithin.String()
 	}
 	return row
 }
@@ -85,7 +88,7 @@ type typeFlags struct {
 	target, backoff string
 	headers         []string
 	attempts        int
-	timeout         time.Duration
+	timeout, expect time.Duration
 }
 
 func (a *app) typePutCommand() *cobra.Command {
@@ -100,6 +103,7 @@ no flag says is then defined by nobody. Jobs submitted from then on get it; the 
 	flags.DurationVar(&f.timeout, "timeout", 0, "of one attempt")
 	flags.IntVar(&f.attempts, "max-attempts", 0, "attempts before a job fails for good")
 	flags.StringVar(&f.backoff, "backoff", "", "waits between attempts, such as 30s,2m,1h")
+	flags.DurationVar(&f.expect, "expect-within", 0, "raise an alert where no job of the type is done for so long")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		t, err := f.definition(c, args[0])
 		if err != nil {
@@ -125,8 +129,8 @@ no flag says is then defined by nobody. Jobs submitted from then on get it; the 
 
 // definition is what the flags say. The rules for values are the server's.
 func (f *typeFlags) definition(c *cobra.Command, name string) (t client.JobType, err error) {
-	t = client.JobType{Type: name, Timeout: f.timeout, MaxAttempts: f.attempts}
-	for _, flag := range []string{"timeout", "max-attempts"} {
+	t = client.JobType{Type: name, Timeout: f.timeout, MaxAttempts: f.attempts, ExpectWithin: f.expect}
+	for _, flag := range []string{"timeout", "max-attempts", "expect-within"} {
 		if c.Flags().Changed(flag) && c.Flags().Lookup(flag).Value.String() == c.Flags().Lookup(flag).DefValue {
 			return t, usage("--%s must not be %s; leave it out to define none", flag, c.Flags().Lookup(flag).DefValue)
 		}
@@ -230,6 +234,7 @@ func (a *app) printType(t *client.JobType) {
 	a.line("timeout", row[2])
 	a.line("max attempts", row[3])
 	a.line("backoff", row[4])
+	a.line("expect within", row[5])
 	a.line("created at", showTime(t.CreatedAt))
 	a.line("updated at", showTime(t.UpdatedAt))
 }

@@ -29,6 +29,10 @@ func scheduleScenarios() []scenario {
 		{"Maintain/drops ledger rows past their retention", ledgerRetention},
 		{"Succeeded/finds the newest instant that was done", succeededNewest},
 		{"RaiseAlerts/raises once, clears once, and both may be repeated", alertsOnce},
+		{"WatchTypes/raises once when no job was done for so long, and clears with the next success", typeOverdue},
+		{"WatchTypes/remembers a success whose minute is no longer kept", typeRemembered},
+		{"WatchTypes/another length or none clears the alert, the same one goes on", typeRewatched},
+		{"WatchTypes/of many at once raises once", typeWatchRace},
 		{"Alerts/events wait until they were published as they stand", alertsUnsent},
 	}
 }

@@ -19,7 +19,7 @@ type Types interface {
 
 // typeFields are the fields of a type's definition. Those of later are refused by name until they act.
 var (
-	typeFields      = []string{"target", "timeout", "max_attempts", "backoff"}
+	typeFields      = []string{"target", "timeout", "max_attempts", "backoff", "expect_within"}
 	laterTypeFields = []string{"concurrency", "rate"}
 )
 
@@ -82,6 +82,11 @@ func (a *API) typeField(d *decoder, t *core.JobType, name string, value []byte) 
 			wait, _ := d.duration(field, value)
 			t.Backoff = append(t.Backoff, wait)
 		})
+	case "expect_within":
+		var ok bool
+		if t.ExpectWithin, ok = d.duration(name, value); ok && t.ExpectWithin == 0 {
+			d.fault(name, "must lie between 1s and 9600h (400 days)")
+		}
 	default:
 		d.fault(name, "is not supported yet by this version")
 	}
@@ -190,6 +195,9 @@ func appendType(b []byte, t *core.JobType) []byte {
 		b = strconv.AppendInt(append(b, `,"max_attempts":`...), int64(t.MaxAttempts), 10)
 	}
 	b = appendBackoff(b, t.Backoff)
+	if t.ExpectWithin != 0 {
+		b = appendField(b, "expect_within", t.ExpectWithin.String())
+	}
 	b = appendTime(b, "created_at", t.CreatedAt)
 	return append(appendTime(b, "updated_at", t.UpdatedAt), '}')
 }

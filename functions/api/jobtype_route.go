@@ -11,21 +11,23 @@ const typePattern = `^[A-Za-z][A-Za-z0-9_:-]*([./][A-Za-z0-9_:-]+)*$`
 
 // newTypeDoc is a definition as it is put.
 type newTypeDoc struct {
-	Target      *targetDoc     `json:"target,omitempty" doc:"Deliver the type's jobs there. Left out, workers with a handler for the type do the work."`
-	Timeout     durationText   `json:"timeout,omitempty" doc:"Of one attempt, for jobs that name none: a duration from 1s to 24h." example:"90s"`
-	MaxAttempts int            `json:"max_attempts,omitempty" minimum:"1" maximum:"100"`
-	Backoff     []durationText `json:"backoff,omitempty" nullable:"false" minItems:"1" maxItems:"20" doc:"Waits between attempts, the last one repeating: durations of up to 720h." example:"[\"30s\",\"2m\"]"`
+	Target       *targetDoc     `json:"target,omitempty" doc:"Deliver the type's jobs there. Left out, workers with a handler for the type do the work."`
+	Timeout      durationText   `json:"timeout,omitempty" doc:"Of one attempt, for jobs that name none: a duration from 1s to 24h." example:"90s"`
+	MaxAttempts  int            `json:"max_attempts,omitempty" minimum:"1" maximum:"100"`
+	Backoff      []durationText `json:"backoff,omitempty" nullable:"false" minItems:"1" maxItems:"20" doc:"Waits between attempts, the last one repeating: durations of up to 720h." example:"[\"30s\",\"2m\"]"`
+	ExpectWithin durationText   `json:"expect_within,omitempty" doc:"Dead man's switch: an alert is raised when no job of the type was done for so long, a duration from 1s to 9600h (400 days)." example:"25h"`
 }
 
 // typeDoc is a definition as it is kept.
 type typeDoc struct {
-	Type        string         `json:"type" example:"invoice.send"`
-	Target      *targetDoc     `json:"target,omitempty"`
-	Timeout     durationText   `json:"timeout,omitempty" example:"1m30s"`
-	MaxAttempts int            `json:"max_attempts,omitempty"`
-	Backoff     []durationText `json:"backoff,omitempty" nullable:"false"`
-	CreatedAt   string         `json:"created_at" format:"date-time"`
-	UpdatedAt   string         `json:"updated_at" format:"date-time"`
+	Type         string         `json:"type" example:"invoice.send"`
+	Target       *targetDoc     `json:"target,omitempty"`
+	Timeout      durationText   `json:"timeout,omitempty" example:"1m30s"`
+	MaxAttempts  int            `json:"max_attempts,omitempty"`
+	Backoff      []durationText `json:"backoff,omitempty" nullable:"false"`
+	ExpectWithin durationText   `json:"expect_within,omitempty"`
+	CreatedAt    string         `json:"created_at" format:"date-time"`
+	UpdatedAt    string         `json:"updated_at" format:"date-time"`
 }
 
 // typePageDoc is one page of definitions.

@@ -1,6 +1,7 @@
 -- Remove the definition of a type. What was announced of it, and its marks, stay.
 --   $1 type
 UPDATE belfry.job_types
-SET    defined_at = NULL, updated_at = NULL, target = NULL, timeout = NULL, max_attempts = NULL, backoff = NULL
+SET    defined_at = NULL, updated_at = NULL, target = NULL, timeout = NULL, max_attempts = NULL, backoff = NULL,
+       expect_within = NULL, expect_from = NULL
 WHERE  type = $1::text AND defined_at IS NOT NULL
 RETURNING type;
