@@ -12,7 +12,6 @@ import (
 const (
 	etagPattern  = `^"[1-9][0-9]{0,17}"$`
 	matchPattern = `^("[1-9][0-9]{0,17}"|\*)$`
-	nonePattern  = `^\*$`
 )
 
 // scheduleRoutes are the calls about schedules and alerts.
@@ -26,10 +25,10 @@ func (a *API) scheduleRoutes(doc huma.API) []route {
 	page := pageParamsOf("Schedules", 600)
 	put := describe(doc, tag, "put-schedule", http.MethodPut, path, "Make or change a schedule",
 		"The definition is replaced as a whole; putting the same again changes nothing. A changed rule counts from now: nothing before now fires.").
-		with(scheduleName(), precondition("If-Match", `The ETag of the version to replace, such as "3"; * asks that there is one.`, matchPattern), precondition("If-None-Match", "With * only a new schedule is made.", nonePattern)).
+		with(scheduleName(), precondition("If-Match", `The ETag of the version to replace, such as "3"; * asks that there is one.`, matchSchema()), precondition("If-None-Match", "With * only a new schedule is made.", wordSchema("*"))).
 		takes(schemaOf[newScheduleDoc](schemas), true).answers(http.StatusCreated, "The new schedule.", one).answers(http.StatusOK, "The schedule.", one)
 	gone := describe(doc, tag, "delete-schedule", http.MethodDelete, path, "Delete a schedule", "Its ledger goes with it; the jobs it made stay.").
-		with(scheduleName(), tenantParam(), precondition("If-Match", "Only in this version.", matchPattern))
+		with(scheduleName(), tenantParam(), precondition("If-Match", "Only in this version.", matchSchema()))
 	gone.Responses["204"] = &huma.Response{Description: "Deleted."}
 	made := describe(doc, tag, "trigger-schedule", http.MethodPost, path+"/trigger", "Make a run now", "Beside the rule: the ledger does not know it, and no overlap policy holds it.").
 		with(scheduleName(), tenantParam()).takes(schemaOf[emptyDoc](schemas), false).answers(http.StatusCreated, "The job.", schemaOf[jobDoc](schemas))
@@ -90,12 +89,12 @@ func tenantParam() *huma.Param {
 	return query("tenant", "The tenant; left out, the token's own, or none.", textSchema(core.MaxTenantBytes))
 }
 
-func precondition(name, text, pattern string) *huma.Param {
-	most := len(`"123456789012345678"`)
-	if pattern == nonePattern {
-		most = 1
-	}
-	return &huma.Param{Name: name, In: "header", Description: text, Schema: &huma.Schema{Type: huma.TypeString, MaxLength: &most, Pattern: pattern}}
+func matchSchema() *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Pattern: matchPattern, Examples: []any{`"3"`}}
+}
+
+func precondition(name, text string, schema *huma.Schema) *huma.Param {
+	return &huma.Param{Name: name, In: "header", Description: text, Schema: schema}
 }
 
 func pageParamsOf(what string, cursor int) []*huma.Param {
