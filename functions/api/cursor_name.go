@@ -3,6 +3,8 @@ package api
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"net/http"
+	"strconv"
 )
 
 // A cursor of a list by name is the last name of a page and a hash of it and of the filter it belongs to; see
@@ -21,6 +23,16 @@ func decodeNameCursor(filter, text string) (name string, ok bool) {
 	}
 	name = string(b[:len(b)-nameHashBytes])
 	return name, encodeNameCursor(filter, name) == text
+}
+
+// writePage answers with one page of a list whose items are all at hand.
+func writePage[T any](w http.ResponseWriter, items []T, next string, one func(b []byte, item *T) []byte) {
+	b := []byte(`{"items":[`)
+	for i := range items {
+		b = one(comma(b, i), &items[i])
+	}
+	b = append(b, `],"next_cursor":`...)
+	writeJSON(w, http.StatusOK, append(strconv.AppendQuote(b, next), '}'))
 }
 
 // nameCursor reads the parameter cursor: the name to go on after, "" to begin.

@@ -152,12 +152,7 @@ func (a *API) listTypes(w http.ResponseWriter, r *http.Request) error {
 		types = types[:limit]
 		next = encodeNameCursor(filter, types[limit-1].Name)
 	}
-	b := []byte(`{"items":[`)
-	for i := range types {
-		b = appendType(comma(b, i), &types[i])
-	}
-	b = append(b, `],"next_cursor":`...)
-	writeJSON(w, http.StatusOK, append(strconv.AppendQuote(b, next), '}'))
+	writePage(w, types, next, appendType)
 	return nil
 }
 

@@ -45,12 +45,7 @@ func (a *API) occurrences(w http.ResponseWriter, r *http.Request) error {
 	if len(rows) == limit {
 		next = encodeNameCursor(filter, strconv.FormatInt(rows[limit-1].From.UnixMicro(), 10))
 	}
-	b := []byte(`{"items":[`)
-	for i := range rows {
-		b = append(appendOccurrence(comma(b, i), &rows[i]), '}')
-	}
-	b = append(b, `],"next_cursor":`...)
-	writeJSON(w, http.StatusOK, append(strconv.AppendQuote(b, next), '}'))
+	writePage(w, rows, next, appendOccurrence)
 	return nil
 }
 
@@ -62,7 +57,7 @@ func validOutcome(word string) bool {
 	return false
 }
 
-// appendOccurrence appends a ledger row, without its closing brace.
+// appendOccurrence appends a ledger row.
 func appendOccurrence(b []byte, o *core.Occurrence) []byte {
 	b = appendTime(append(b, `{"outcome":"`+o.Outcome+`"`...), "scheduled_for", o.From)
 	if o.Count > 1 {
@@ -75,7 +70,7 @@ func appendOccurrence(b []byte, o *core.Occurrence) []byte {
 	if o.JobID != 0 {
 		b = appendField(b, "job_id", strconv.FormatInt(o.JobID, 10))
 	}
-	return appendTime(b, "at", o.At)
+	return append(appendTime(b, "at", o.At), '}')
 }
 
 // nextOccurrences answers GET /v1/schedules/{name}/next.
@@ -192,12 +187,7 @@ func (a *API) listAlerts(w http.ResponseWriter, r *http.Request) error {
 	if len(alerts) == q.Limit {
 		next = encodeCursor(filter, alerts[len(alerts)-1].ID)
 	}
-	b := []byte(`{"items":[`)
-	for i := range alerts {
-		b = append(appendAlert(comma(b, i), &alerts[i]), '}')
-	}
-	b = append(b, `],"next_cursor":`...)
-	writeJSON(w, http.StatusOK, append(strconv.AppendQuote(b, next), '}'))
+	writePage(w, alerts, next, appendAlert)
 	return nil
 }
 
@@ -210,5 +200,5 @@ func appendAlert(b []byte, al *core.Alert) []byte {
 	}
 	b = appendField(b, "detail", al.Detail)
 	b = appendTime(b, "raised_at", al.RaisedAt)
-	return appendTime(b, "cleared_at", al.ClearedAt)
+	return append(appendTime(b, "cleared_at", al.ClearedAt), '}')
 }

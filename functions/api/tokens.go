@@ -76,12 +76,7 @@ func (a *API) listTokens(w http.ResponseWriter, r *http.Request) error {
 		tokens = tokens[:limit]
 		next = encodeNameCursor(filter, tokens[limit-1].ID)
 	}
-	b := []byte(`{"items":[`)
-	for i := range tokens {
-		b = appendToken(comma(b, i), &tokens[i])
-	}
-	b = append(b, `],"next_cursor":`...)
-	writeJSON(w, http.StatusOK, append(strconv.AppendQuote(b, next), '}'))
+	writePage(w, tokens, next, appendToken)
 	return nil
 }
 

@@ -24,10 +24,7 @@ func setFaked(file string, us int64) error {
 
 // The database alone lives around a change of the clock, by libfaketime; the schedulers' own clock stays as it is.
 func TestLedgerOfADatabaseUnderAnotherClock(t *testing.T) {
-	library := fakedLibrary()
-	if library == "" {
-		t.Skip("libfaketime: not installed (Debian: faketime)")
-	}
+	library := testenv.FakeTime(t)
 	dir, err := os.MkdirTemp("", "belfry-faked-") //nolint:usetesting // the server runs under an account that cannot enter t.TempDir
 	if err != nil {
 		t.Fatal(err)
@@ -56,14 +53,4 @@ func TestLedgerOfADatabaseUnderAnotherClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	live(t, "faked:"+file+"|"+address, 1, sp)
-}
-
-// fakedLibrary is where libfaketime lies, or "".
-func fakedLibrary() string {
-	for _, pattern := range []string{"/usr/lib/*/faketime/libfaketimeMT.so.1", "/usr/lib/faketime/libfaketimeMT.so.1", "/usr/local/lib/faketime/libfaketimeMT.so.1"} {
-		if found, err := filepath.Glob(pattern); err == nil && len(found) > 0 {
-			return found[0]
-		}
-	}
-	return ""
 }
