@@ -197,10 +197,11 @@ var topFolders = []string{
 	"core", "adapters", "functions", "cmd", "client", "handler", "belfrytest", "web", "internal", "bench", "localstack", "infra",
 }
 
-// entryPoint reports whether a folder holds a main that may name a cloud.
+// entryPoint reports whether a folder holds a main that may name a cloud, or what such mains share. internal/queues
+// opens any queue for programs of developers.
 func entryPoint(dir string) bool {
-	name := path.Base(dir)
-	return within(dir, "cmd") || within(dir, "functions") && (name == "lambda" || name == "cloudrun")
+	hosts := []string{"lambda", "cloudrun", "workerpool", "ecs"}
+	return within(dir, "cmd") || within(dir, "functions") && slices.Contains(hosts, path.Base(dir)) || dir == "internal/queues"
 }
 
 // testSuite reports whether a folder is made for tests: storetest, queuetest, belfrytest, testenv.
