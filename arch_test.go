@@ -93,7 +93,7 @@ var importRules = []importRule{
 	{
 		name:    "servers for tests and programs for developers stay out of the product",
 		covers:  func(dir string) bool { return !within(dir, "internal") && !within(dir, "bench") && !testSuite(dir) },
-		forbids: func(_, imported string) bool { return within(imported, "internal/pgserver") },
+		forbids: func(_, imported string) bool { return within(imported, "internal/pgserver") || within(imported, "internal/queues") },
 	},
 }
 
