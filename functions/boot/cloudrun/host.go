@@ -1,0 +1,132 @@
+package cloudrun
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/belfry-dev/belfry/adapters/gcp"
+	"github.com/belfry-dev/belfry/adapters/postgres"
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/boot"
+)
+
+const (
+	openTimeout = 30 * time.Second // Cloud Run gives the start minutes; one that takes long had better say why
+	frozenAfter = time.Second      // without a request, from which on connections are asked whether they live
+)
+
+// Host is what a container stands on. It may be used from many requests at once.
+type Host struct {
+	Settings boot.Settings
+	Store    *postgres.Store
+	Types    *core.Types // who serves requests keeps it fresh with Begin; who runs all the time with its own Run
+	Webhooks *boot.Webhooks
+	Log      *slog.Logger
+	Name     string // of this container among all
+
+	closeDatabase func() error
+
+	mu     sync.Mutex
+	active int       // requests at work
+	last   time.Time // when the last one ended
+}
+
+// Open reads the settings and opens everything else. What it opened is closed by Close.
+func Open(ctx context.Context) (*Host, error) {
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	settings, err := boot.ReadSettings()
+	if err != nil {
+		return nil, err
+	}
+	if settings.DatabaseURL == "" {
+		return nil, errors.New("BELFRY_DATABASE_URL is not set")
+	}
+	h := &Host{Settings: settings, Log: NewLogger(settings, os.Stderr), Name: containerName(), last: time.Now()}
+	boot.QuietStandardLog(h.Log)
+	if err := h.open(ctx); err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	return h, nil
+}
+
+func (h *Host) open(ctx context.Context) error {
+	o, closeDatabase, err := databaseOptions(ctx, h.Settings)
+	if err != nil {
+		return err
+	}
+	h.closeDatabase = closeDatabase
+	if h.Store, err = postgres.Open(ctx, h.Settings.DatabaseURL, o); err != nil {
+		return err
+	}
+	h.Types = core.NewTypes(h.Store, core.TypesOptions{OnError: func(err error) { h.Log.Error("types not read", "error", err) }})
+	h.Webhooks, err = boot.OpenWebhooks(ctx, h.Settings, h.Store, boot.WebhookOptions{Log: h.Log})
+	return err
+}
+
+// OpenQueue opens the queues that the settings name; nil where they name none. Visibility is for those who receive, and
+// zero for the others; see gcp.QueueOptions.
+func (h *Host) OpenQueue(ctx context.Context, visibility time.Duration) (core.Queue, error) {
+	s := h.Settings
+	if !s.QueueMode() {
+		return nil, nil
+	}
+	return gcp.OpenQueue(ctx, map[core.Priority]string{
+		core.Critical: s.QueueCriticalURL, core.Default: s.QueueDefaultURL, core.Bulk: s.QueueBulkURL,
+	}, gcp.QueueOptions{Visibility: visibility})
+}
+
+// Begin begins a request; what it returns ends it. A container without requests gets no CPU: connections that may have
+// died meanwhile are not trusted, and what is known of types is read again where it has grown old.
+func (h *Host) Begin(ctx context.Context) (end func()) {
+	if h.wakes() {
+		h.Store.Thawed()
+		h.Webhooks.Close()
+	}
+	if err := h.Types.Fresh(ctx); err != nil {
+		h.Log.Error("types not read", "error", err)
+	}
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.active--
+		h.last = time.Now()
+	}
+}
+
+// wakes counts a request in and reports whether it is the first after a time without any.
+func (h *Host) wakes() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.active++
+	return h.active == 1 && time.Now().Round(0).Sub(h.last.Round(0)) > frozenAfter // by the wall clock: the other one may have stood still
+}
+
+// Close closes what Open opened. Nothing may be at work.
+func (h *Host) Close() error {
+	var err error
+	if h.Webhooks != nil {
+		h.Webhooks.Close()
+	}
+	if h.Store != nil {
+		err = h.Store.Close()
+	}
+	if h.closeDatabase != nil {
+		err = errors.Join(err, h.closeDatabase())
+	}
+	return err
+}
+
+// containerName names this container among all: the revision or pool, and chance.
+func containerName() string {
+	name := cmp.Or(os.Getenv("K_REVISION"), os.Getenv("CLOUD_RUN_WORKER_POOL"), "cloudrun")
+	return fmt.Sprintf("%s-%s", name, strings.ToLower(rand.Text()[:10]))
+}
