@@ -91,9 +91,11 @@ var importRules = []importRule{
 		forbids: func(_, imported string) bool { return within(imported, "testing") },
 	},
 	{
-		name:    "servers for tests and programs for developers stay out of the product",
-		covers:  func(dir string) bool { return !within(dir, "internal") && !within(dir, "bench") && !testSuite(dir) },
-		forbids: func(_, imported string) bool { return within(imported, "internal/pgserver") || within(imported, "internal/queues") },
+		name:   "servers for tests and programs for developers stay out of the product",
+		covers: func(dir string) bool { return !within(dir, "internal") && !within(dir, "bench") && !testSuite(dir) },
+		forbids: func(_, imported string) bool {
+			return within(imported, "internal/pgserver") || within(imported, "internal/queueserver") || within(imported, "internal/queues")
+		},
 	},
 }
 

@@ -215,8 +215,8 @@ func TestAServerThatHangsHoldsNobody(t *testing.T) {
 // A server that stops is told to everyone, and found again when it is back.
 func TestAServerThatStops(t *testing.T) {
 	t.Parallel()
-	address, stop := testenv.RabbitServer(t)
-	q := open(t, address, QueueOptions{})
+	server := testenv.RabbitServer(t)
+	q := open(t, server.Address(), QueueOptions{})
 	topic, sub := openTopic(t, q), openSubscription(t, q)
 	if n := failures(topic.Send(t.Context(), messages(3))); n != 0 {
 		t.Fatalf("%d failed", n)
@@ -225,7 +225,9 @@ func TestAServerThatStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stop()
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for err = error(nil); err == nil; {

@@ -24,31 +24,37 @@ func TestQueueServersAnswer(t *testing.T) {
 	}
 }
 
-// What a test started does not outlive it: neither its processes nor its folder.
-func TestDaemonEndsWhenClosed(t *testing.T) {
-	server, err := startRabbitHere()
-	if err != nil {
-		missing(t, "rabbit", err, "install rabbitmq-server")
-	}
-	d := server.held.(*daemon)
-	u, err := url.Parse(server.address)
+// What a test started does not outlive it: neither its processes nor its folder. And it lives on, at the same address,
+// after it was killed and started again.
+func TestServersEndWhenClosed(t *testing.T) {
+	server := RabbitServer(t)
+	u, err := url.Parse(server.Address())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.close(); err != nil {
-		t.Fatal(err)
-	}
-	for deadline := time.Now().Add(30 * time.Second); ; {
-		conn, dialErr := net.Dial("tcp", u.Host)
-		if dialErr == nil {
+	serves := func() bool {
+		conn, err := net.Dial("tcp", u.Host)
+		if err == nil {
 			conn.Close()
 		}
-		if _, err := os.Stat(d.dir); dialErr != nil && os.IsNotExist(err) {
-			return
-		}
+		return err == nil
+	}
+	if err := server.Kill(); err != nil || serves() {
+		t.Fatalf("killed, it serves %t, %v", serves(), err)
+	}
+	if err := server.Start(t.Context()); err != nil || !serves() {
+		t.Fatalf("started again, it serves %t, %v", serves(), err)
+	}
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(30 * time.Second); serves(); {
 		if time.Now().After(deadline) {
-			t.Fatalf("still there: %v, %s", dialErr == nil, d.dir)
+			t.Fatal("closed, it serves")
 		}
 		<-time.After(50 * time.Millisecond)
+	}
+	if _, err := os.Stat(server.Dir()); !os.IsNotExist(err) {
+		t.Errorf("its folder is still there: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package testenv
+package queueserver
 
 import (
 	"bufio"
@@ -16,10 +16,9 @@ import (
 // rabbitScript runs a port mapper of its own beside the server, which would otherwise start one that outlives it.
 const rabbitScript = `epmd -address 127.0.0.1 -port "$ERL_EPMD_PORT" & exec "$1"`
 
-func startRabbit() (*running, error) { return find("rabbit", rabbitVariable, startRabbitHere) }
-
-// startRabbitHere starts the RabbitMQ that is installed on this machine.
-func startRabbitHere() (*running, error) {
+// StartRabbit starts the RabbitMQ that is installed on this machine. Its address is a URL, amqp://user:password@host:port/.
+// Killed and started again it has its queues and what was persistent in them.
+func StartRabbit() (*Server, error) {
 	program, err := findRabbit()
 	if err != nil {
 		return nil, err
@@ -28,7 +27,7 @@ func startRabbitHere() (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, port, err := startDaemon(func(dir string, port, other int) (env, command []string) {
+	return start(func(dir string, port, other int) (env, command []string) {
 		plugins := filepath.Join(dir, "plugins")
 		_ = os.WriteFile(plugins, []byte("[].\n"), 0o600) // without it the server says what is missing
 		config := filepath.Join(dir, "rabbitmq.conf")
@@ -53,11 +52,7 @@ func startRabbitHere() (*running, error) {
 			"RABBITMQ_CONF_ENV_FILE=/dev/null",
 			"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=+S 2:2 -kernel inet_dist_use_interface {127,0,0,1}",
 		}, []string{"/bin/sh", "-c", rabbitScript, "sh", program}
-	}, speaksAMQP)
-	if err != nil {
-		return nil, err
-	}
-	return &running{address: "amqp://guest:guest@" + local(port) + "/", held: server}, nil
+	}, speaksAMQP, "amqp://guest:guest@%s/")
 }
 
 // findRabbit prefers the server itself to the wrapper that Debian puts on PATH, which runs it as another user with
@@ -70,7 +65,7 @@ func findRabbit() (string, error) {
 	}
 	program, err := exec.LookPath("rabbitmq-server")
 	if err != nil {
-		return "", fmt.Errorf("rabbitmq-server: %w", errNoProgram)
+		return "", fmt.Errorf("rabbitmq-server: %w", ErrNotInstalled)
 	}
 	return program, nil
 }
