@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sync/atomic"
 	"time"
 
@@ -26,6 +27,9 @@ type Options struct {
 	// Password gives the password of each new connection, such as a token signed for it; the address must ask for TLS.
 	// Nil means what the address says.
 	Password func(ctx context.Context) (string, error)
+	// Dial makes each connection, instead of to where the address says, to the one server that it knows, and protects it:
+	// nothing is encrypted a second time. Nil means that the address says where.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// IdleTime is how long a connection may be idle before it is closed. Zero means 30 min.
 	IdleTime time.Duration
 	// Clock is an offset in microseconds added to the server's clock everywhere, so that tests can move time;
@@ -139,6 +143,9 @@ func poolConfig(dsn string, opts Options) (*pgxpool.Config, error) {
 		config.ConnConfig.ConnectTimeout = opts.ConnectTimeout
 	}
 	sureConnection(config.ConnConfig)
+	if opts.Dial != nil {
+		dialBy(config.ConnConfig, opts.Dial)
+	}
 	if opts.Password != nil {
 		if err := freshPassword(config, opts.Password); err != nil {
 			return nil, fmt.Errorf("postgres: open: %w", err)
@@ -155,6 +162,13 @@ func sureConnection(config *pgx.ConnConfig) {
 	}
 	config.RuntimeParams["client_encoding"] = "UTF8"
 	config.RuntimeParams["standard_conforming_strings"] = "on"
+}
+
+// dialBy leaves finding the server and encryption to dial. The address's host is not looked up.
+func dialBy(config *pgx.ConnConfig, dial func(ctx context.Context, network, address string) (net.Conn, error)) {
+	config.DialFunc = dial
+	config.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil }
+	config.TLSConfig, config.Fallbacks = nil, nil
 }
 
 // Close ends all connections, after the calls under way.

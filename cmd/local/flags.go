@@ -34,6 +34,9 @@ func (o *options) allowThisMachine() {
 // parse reads environment and flags. flag.ErrHelp means help was printed.
 func parse(args []string, errs io.Writer) (options, error) {
 	settings, err := boot.ReadSettings()
+	if err == nil {
+		err = settings.CheckCloud(boot.NoCloud)
+	}
 	if err != nil {
 		return options{}, err
 	}

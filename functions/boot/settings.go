@@ -16,7 +16,11 @@ type Settings struct {
 	DatabaseURL  string `env:"BELFRY_DATABASE_URL" doc:"PostgreSQL URL (postgres://…). Unset: cmd/local keeps its jobs in a SQLite file."`
 	DatabasePool int    `env:"BELFRY_DATABASE_POOL" envDefault:"12" doc:"Connections of one process to PostgreSQL, 1 to 500."`
 
-	RDSIAM bool `env:"BELFRY_RDS_IAM" envDefault:"false" doc:"true signs a token with the function's AWS role for each connection to Amazon RDS, in place of the password; functions on AWS only."`
+	RDSIAM bool `env:"BELFRY_RDS_IAM" envDefault:"false" doc:"true signs a token with the program's AWS role for each connection to Amazon RDS, in place of the password; programs on AWS only."`
+
+	CloudSQLInstance string `env:"BELFRY_CLOUDSQL_INSTANCE" doc:"Cloud SQL instance, PROJECT:REGION:INSTANCE, that is reached through Google's connector; the host in the database URL is then not looked at. Programs on Google Cloud only."`
+	CloudSQLIAM      bool   `env:"BELFRY_CLOUDSQL_IAM" envDefault:"false" doc:"true signs in at the Cloud SQL instance as the program's service account, without a password."`
+	CloudSQLIP       string `env:"BELFRY_CLOUDSQL_IP" envDefault:"public" doc:"Which address of the Cloud SQL instance is used: public, private or psc."`
 
 	QueueCriticalURL string `env:"BELFRY_QUEUE_CRITICAL_URL" doc:"gocloud URL of the critical queue; all three or none. None: workers claim straight from the table (direct)."`
 	QueueDefaultURL  string `env:"BELFRY_QUEUE_DEFAULT_URL" doc:"gocloud URL of the default queue."`
@@ -141,6 +145,7 @@ func (s Settings) Check() error {
 		bad("BELFRY_LOG_FORMAT", "is %q, want text or json", s.LogFormat)
 	}
 	s.checkURLs(bad)
+	s.checkCloudSQL(bad)
 	s.checkWebhooks(bad)
 	s.checkAlerts(bad)
 	return errors.Join(errs...)

@@ -44,6 +44,9 @@ func Open(ctx context.Context) (*Host, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	settings, err := boot.ReadSettings()
+	if err == nil {
+		err = settings.CheckCloud(boot.Google)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -57,6 +57,9 @@ func open(ctx context.Context) (*Function, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	settings, err := boot.ReadSettings()
+	if err == nil {
+		err = settings.CheckCloud(boot.AWS)
+	}
 	if err != nil {
 		return nil, err
 	}
