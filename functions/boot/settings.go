@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"reflect"
 	"strings"
 	"time"
@@ -27,6 +28,9 @@ type Settings struct {
 	QueueBulkURL     string `env:"BELFRY_QUEUE_BULK_URL" doc:"gocloud URL of the bulk queue."`
 
 	Addr string `env:"BELFRY_ADDR" envDefault:"127.0.0.1:8080" doc:"Address the API listens on."`
+
+	HealthAddr string        `env:"BELFRY_HEALTH_ADDR" doc:"Address where cmd/server says whether its roles make progress; unset it is :8081."`
+	StartWait  time.Duration `env:"BELFRY_START_WAIT" envDefault:"2m" doc:"How long cmd/server waits at its start for PostgreSQL and the queues to answer, 0s to 24h."`
 
 	Tokens   []string `env:"BELFRY_TOKENS" doc:"Bearer tokens, with commas, that may do everything; at least 20 characters each. Beyond a loopback address these or tokens of belfry tokens create are required."`
 	Insecure bool     `env:"BELFRY_INSECURE" envDefault:"false" doc:"true serves any address while there are no tokens."`
@@ -69,8 +73,18 @@ type Settings struct {
 
 // ReadSettings reads the environment. Every fault is reported at once, each with the setting's name, what is
 // wrong with the value, and what is allowed. Values of URLs are never repeated: they hold passwords.
-func ReadSettings() (Settings, error) {
-	s, err := env.ParseAs[Settings]()
+func ReadSettings() (Settings, error) { return ReadSettingsOr(nil) }
+
+// ReadSettingsOr reads the environment as ReadSettings does, for a program with defaults of its own: they hold where the
+// environment says nothing, or the empty string.
+func ReadSettingsOr(defaults map[string]string) (Settings, error) {
+	environment := env.ToMap(os.Environ())
+	for name, value := range defaults {
+		if environment[name] == "" {
+			environment[name] = value
+		}
+	}
+	s, err := env.ParseAsWithOptions[Settings](env.Options{Environment: environment})
 	if err != nil {
 		return s, explain(err)
 	}
@@ -129,6 +143,7 @@ func (s Settings) Check() error {
 	within("BELFRY_LEASE", s.Lease, 300*time.Millisecond, 12*time.Hour)
 	within("BELFRY_TIMEOUT", s.Timeout, time.Second, 30*24*time.Hour)
 	within("BELFRY_STOP_GRACE", s.StopGrace, 0, time.Hour)
+	within("BELFRY_START_WAIT", s.StartWait, 0, 24*time.Hour)
 	within("BELFRY_TICK", s.Tick, 100*time.Millisecond, time.Minute)
 	within("BELFRY_BUCKET_LEASE", s.BucketLease, 3*s.Tick, 10*time.Minute)
 	within("BELFRY_HISTORY_RETENTION", s.HistoryRetention, 0, 100*365*24*time.Hour)

@@ -44,6 +44,7 @@ func TestReadSettingsNamesTheSetting(t *testing.T) {
 		"BELFRY_QUEUE_CRITICAL_URL":      {"mem", "gocloud URL"},
 		"BELFRY_WINDOW":                  {"1", "100 to 1000000"},
 		"BELFRY_TIMEOUT":                 {"1ms", "1s to"},
+		"BELFRY_START_WAIT":              {"-1s", "0s to 24h"},
 		"BELFRY_STOP_GRACE":              {"9999h", "0s to 1h"},
 		"BELFRY_HISTORY_RETENTION":       {"-1h", "0s to"},
 		"BELFRY_LEDGER_RETENTION":        {"-1h", "0s to"},
