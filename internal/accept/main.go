@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -14,18 +15,24 @@ import (
 )
 
 func main() {
-	if err := run(); err != nil {
+	var err error
+	if len(os.Args) == 3 && os.Args[1] == "serve" {
+		err = serve(os.Args[2])
+	} else {
+		err = run()
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "accept:", err)
 		os.Exit(1)
 	}
 }
 
-func run() error {
+func run() (err error) {
 	seed := flag.Uint64("seed", 1, "seed of the file")
 	n := flag.Int("n", 20_000, "jobs")
-	url := flag.String("url", "", "server to use; empty starts cmd/local")
-	dsn := flag.String("database-url", "", "PostgreSQL for the started server; empty means SQLite")
-	queue := flag.Bool("queue", false, "start the server in queue mode, over mem topics")
+	url := flag.String("url", "", "server to use; empty starts one")
+	queue := flag.String("queue", "", "how the started server's workers get their jobs: mem (cmd/local over queues in its memory), sqs, pubsub or rabbit\n(api, tick and worker, a process each, over a server of that kind); empty means straight from the table")
+	dsn := flag.String("database-url", "", "PostgreSQL for the started server; empty means SQLite for cmd/local, else a temporary server")
 	file := flag.String("file", "", "keep the generated JSON Lines file here")
 	callers := flag.Int("callers", 64, "concurrent requests")
 	flag.Parse()
@@ -42,7 +49,7 @@ func run() error {
 		if err != nil {
 			return err
 		}
-		defer func() { fmt.Printf("server stopped in %s\n", s.stop().Round(time.Millisecond)) }()
+		defer func() { err = errors.Join(err, s.stop(ctx)) }()
 		*url = s.url
 	}
 	return accept(ctx, newClient(*url, *callers), lines)

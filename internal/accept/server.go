@@ -1,72 +1,119 @@
 package main
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/belfry-dev/belfry/adapters/postgres"
+	"github.com/belfry-dev/belfry/internal/pgserver"
+	"github.com/belfry-dev/belfry/internal/queues"
 )
 
-// server is cmd/local as a child process.
+// mem is the kind of queue that lives in cmd/local. The others are those of package queues.
+const mem = "mem"
+
+// server is Belfry in child processes.
 type server struct {
-	cmd *exec.Cmd
-	url string
-	dir string
+	url      string
+	children []*child
+	queue    *queues.Installation // nil: none of its own
+	close    []func() error       // last first
 }
 
-// startServer builds cmd/local and starts it on a free port with its data in a temporary directory, or on
-// the PostgreSQL database that dsn names. It returns once the server is ready.
-func startServer(ctx context.Context, dsn string, queue bool) (*server, error) {
+// settings are those of every child, beyond what differs.
+var settings = []string{"BELFRY_HEARTBEAT=2s", "BELFRY_LOG_LEVEL=warn", "BELFRY_API_RATE=0"}
+
+// startServer starts cmd/local, or where queue is a kind that joins processes each role on its own over a server of that
+// kind. Jobs are kept in the PostgreSQL database that dsn names, or in a temporary place. It returns once all is ready.
+func startServer(ctx context.Context, dsn, queue string) (s *server, err error) {
+	s = &server{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.stop(ctx))
+		}
+	}()
+	if queue == "" || queue == mem {
+		err = s.startLocal(ctx, dsn, queue == mem)
+	} else {
+		err = s.startRoles(ctx, dsn, queue)
+	}
+	if err == nil {
+		err = s.ready(ctx)
+	}
+	return s, err
+}
+
+// startLocal builds cmd/local and starts it, on SQLite unless dsn names a database.
+func (s *server) startLocal(ctx context.Context, dsn string, queue bool) error {
 	dir, err := os.MkdirTemp("", "belfry-accept-")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s := &server{dir: dir}
+	s.close = append(s.close, func() error { return os.RemoveAll(dir) })
 	binary := filepath.Join(dir, "local")
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "github.com/belfry-dev/belfry/cmd/local").CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build cmd/local: %w\n%s", err, out)
+		return fmt.Errorf("build cmd/local: %w\n%s", err, out)
 	}
 	args := []string{"-addr", "127.0.0.1:0", "-data", filepath.Join(dir, "belfry.db")}
 	if dsn != "" {
 		args = append(args, "-database-url", dsn)
 	}
-	s.cmd = exec.CommandContext(ctx, binary, args...)
-	s.cmd.Env = append(os.Environ(), "BELFRY_HEARTBEAT=2s", "BELFRY_LOG_LEVEL=warn", "BELFRY_API_RATE=0")
+	env := settings
 	if queue {
 		for _, p := range []string{"critical", "default", "bulk"} {
-			s.cmd.Env = append(s.cmd.Env, "BELFRY_QUEUE_"+strings.ToUpper(p)+"_URL=mem://"+p)
+			env = append(env, "BELFRY_QUEUE_"+strings.ToUpper(p)+"_URL=mem://"+p)
 		}
 	}
-	s.cmd.Stderr = os.Stderr
-	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(os.Interrupt) }
-	s.cmd.WaitDelay = 10 * time.Second
-	out, err := s.cmd.StdoutPipe()
+	c, err := startChild(ctx, binary, args, env)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := s.cmd.Start(); err != nil {
-		return nil, err
+	s.children, s.url = append(s.children, c), c.url
+	return nil
+}
+
+// startRoles starts api, tick and worker, a process each, over a queue of the kind and on PostgreSQL.
+func (s *server) startRoles(ctx context.Context, dsn, kind string) error {
+	queue, err := queues.Install(ctx, kind)
+	if err != nil {
+		return err
 	}
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		if _, after, found := strings.Cut(lines.Text(), "http://"); found && s.url == "" {
-			s.url = "http://" + strings.TrimSuffix(strings.FieldsFunc(after, func(r rune) bool { return r == ' ' || r == '/' })[0], "/")
-			break
+	s.queue = queue
+	s.close = append(s.close, queue.Server.Close)
+	if dsn == "" {
+		db, err := pgserver.Start(ctx, pgserver.Options{})
+		if err != nil {
+			return err
+		}
+		s.close = append(s.close, db.Close)
+		dsn = db.URL()
+	}
+	if err := postgres.Migrate(ctx, dsn); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	env := append(append([]string{"BELFRY_DATABASE_URL=" + dsn, "BELFRY_ADDR=127.0.0.1:0"}, settings...), queue.Environment()...)
+	for _, role := range []string{"api", "tick", "worker"} {
+		c, err := startChild(ctx, self, []string{"serve", role}, env)
+		if err != nil {
+			return fmt.Errorf("%s: %w", role, err)
+		}
+		s.children = append(s.children, c)
+		if role == "api" {
+			s.url = c.url
 		}
 	}
-	go func() { _, _ = io.Copy(io.Discard, out) }()
-	if s.url == "" {
-		s.stop()
-		return nil, fmt.Errorf("cmd/local ended before it printed its URL")
-	}
-	return s, s.ready(ctx)
+	return nil
 }
 
 func (s *server) ready(ctx context.Context) error {
@@ -86,12 +133,34 @@ func (s *server) ready(ctx context.Context) error {
 	return fmt.Errorf("%s is not ready after 10 s", s.url)
 }
 
-// stop ends the child as Ctrl-C would, and says how long that took.
-func (s *server) stop() time.Duration {
+// stop ends the children as Ctrl-C would, looks at what is left in the queues, and takes down what was started. A message
+// of ours that became a dead letter is an error: they are for messages that nobody can read.
+func (s *server) stop(ctx context.Context) (err error) {
 	start := time.Now()
-	_ = s.cmd.Process.Signal(syscall.SIGINT)
-	_ = s.cmd.Wait()
-	took := time.Since(start)
-	_ = os.RemoveAll(s.dir)
-	return took
+	for _, c := range s.children {
+		c.interrupt()
+	}
+	for _, c := range s.children {
+		err = errors.Join(err, c.wait())
+	}
+	fmt.Printf("server stopped in %s\n", time.Since(start).Round(time.Millisecond))
+	if s.queue != nil && ctx.Err() == nil {
+		err = errors.Join(err, s.countLeft(ctx))
+	}
+	for i := len(s.close) - 1; i >= 0; i-- {
+		err = errors.Join(err, s.close[i]())
+	}
+	return err
+}
+
+func (s *server) countLeft(ctx context.Context) error {
+	left, dead, err := s.queue.Left(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d messages are left in the queues, %d became dead letters\n", left, dead)
+	if dead > 0 {
+		return fmt.Errorf("%d messages became dead letters", dead)
+	}
+	return nil
 }
