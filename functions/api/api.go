@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/belfry-dev/belfry/core"
 )
 
@@ -84,11 +82,10 @@ const DeadLimit = 10_000
 // API is the HTTP API. It is safe for concurrent use. Close it after the last request.
 type API struct {
 	Options
-	wait       *waiter
-	recent     *recentStats
-	gate       *gate
-	operations []*huma.Operation // those of the document
-	serve      http.Handler
+	wait   *waiter
+	recent *recentStats
+	gate   *gate
+	serve  http.Handler
 }
 
 // New puts the API together. An error names the option that is missing.
@@ -120,11 +117,7 @@ func New(o Options) (*API, error) {
 	}
 	a.Options.Tokens = nil // the hashes are enough
 	a.Options.Jobs = ownJobs{o.Jobs}
-	routes, err := a.router()
-	if err != nil {
-		return nil, err
-	}
-	a.serve = a.around(routes)
+	a.serve = a.around(a.router())
 	return a, nil
 }
 

@@ -7,9 +7,8 @@ import (
 )
 
 // deadRoutes are the calls about dead letters.
-func (a *API) deadRoutes(doc huma.API) []route {
+func (a *API) deadRoutes(schemas huma.Registry) []route {
 	const tag, path = "Dead letters", "/v1/dead-letters"
-	schemas := doc.OpenAPI().Components.Schemas
 	filters := []*huma.Param{
 		query("type", "Dead letters of this type.", textSchema(200)),
 		query("tenant", "Jobs of this tenant. Empty: jobs without a tenant.", textSchema(255)),
@@ -22,19 +21,19 @@ func (a *API) deadRoutes(doc huma.API) []route {
 	some.MinLength = &least
 	discarded := append([]*huma.Param{query("type", "Dead letters of this type.", some)}, filters[1:]...)
 	return []route{
-		{describe(doc, tag, "list-dead-letters", http.MethodGet, path, "List jobs that failed for good", "Newest first.").
+		{describe(schemas, tag, "list-dead-letters", http.MethodGet, path, "List jobs that failed for good", "Newest first.").
 			with(with(pageParams()...)...).answers(http.StatusOK, "A page.", schemaOf[pageDoc](schemas)).
 			refuses(http.StatusUnprocessableEntity), a.listDead, 0},
-		{describe(doc, tag, "list-dead-letter-groups", http.MethodGet, path+"/groups", "Count dead letters by what went wrong",
+		{describe(schemas, tag, "list-dead-letter-groups", http.MethodGet, path+"/groups", "Count dead letters by what went wrong",
 			"Dead letters of one type whose last errors differ in numbers, ids, addresses and quoted parts only are one group. The largest "+
 				"group comes first. Counted are those that match among the newest 100,000, or the newest of the type, tenant or group asked for.").
 			with(with(query("limit", "At most this many groups.", wholeSchema(1, maxGroups, defaultGroups)))...).
 			answers(http.StatusOK, "The groups.", schemaOf[deadGroupsDoc](schemas)).refuses(http.StatusUnprocessableEntity), a.deadGroups, 0},
-		{describe(doc, tag, "redrive-dead-letters", http.MethodPost, path+"/redrive", "Retry those that match",
+		{describe(schemas, tag, "redrive-dead-letters", http.MethodPost, path+"/redrive", "Retry those that match",
 			"The lowest id first. One whose dedupe key another live job holds is left and reported. For more than limit, call again with after "+
 				"and from as this answer has them in after and next_run_at, until remaining is 0.").
 			takes(schemaOf[redriveDoc](schemas), true).answers(http.StatusOK, "What became of them.", schemaOf[redrivenDoc](schemas)).refusesBody(), a.redrive, a.Limits.BodyTime},
-		{describe(doc, tag, "discard-dead-letters", http.MethodDelete, path, "Delete those that match", "The lowest id first. They are gone for good.").
+		{describe(schemas, tag, "discard-dead-letters", http.MethodDelete, path, "Delete those that match", "The lowest id first. They are gone for good.").
 			with(append(discarded, query("id", "These dead letters. May stand more than once.", manySchema(maxPage, jobID().Schema)),
 				query("limit", "At most this many.", wholeSchema(1, DeadLimit, defaultDeadLimit)),
 				query("all", "Required to be true where nothing else says which are meant.", flag),

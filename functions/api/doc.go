@@ -11,7 +11,7 @@
 //	submit.go, batch.go, jobs.go, change.go, wait.go, dead*.go, stats.go, metrics.go   the calls
 //	problem.go, status.go   errors: RFC 9457 documents, and the table from error to status
 //	jobdoc.go        the job document
-//	openapi*.go      the OpenAPI 3.1 document; docs.go shows it to people
+//	openapi*.go      the OpenAPI 3.1 document; docs.go makes it for its first reader, and shows it to people
 //
 // The OpenAPI document, its schemas and the paths are huma's. Bodies and answers are not: huma decodes and
 // encodes through encoding/json, which drops members that stand twice, reads null as absent, and rewrites the

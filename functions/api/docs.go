@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -15,8 +16,13 @@ import (
 //go:embed docs.html docs.css
 var docsFiles embed.FS
 
-// docPages are /openapi.json and the pages made from it. They are made once: the document does not change.
-func docPages(doc *huma.OpenAPI, operations []*huma.Operation) ([]route, error) {
+// written is the document and the pages made from it.
+type written struct{ spec, page, style []byte }
+
+// write makes the document: schemas of all that is read and answered, by reflection, and every operation with its
+// examples. That is many times the work of all else that a start does, and few processes are ever asked for it.
+func (a *API) write() (*written, error) {
+	doc, operations := a.describeAll()
 	spec, err := json.Marshal(doc)
 	if err != nil {
 		return nil, err
@@ -26,25 +32,46 @@ func docPages(doc *huma.OpenAPI, operations []*huma.Operation) ([]route, error) 
 		return nil, err
 	}
 	style, err := docsFiles.ReadFile("docs.css")
-	if err != nil {
-		return nil, err
-	}
-	return []route{
-		fixed("/openapi.json", "application/json", spec),
-		fixed("/docs", "text/html; charset=utf-8", page),
-		fixed("/docs/docs.css", "text/css; charset=utf-8", style),
-	}, nil
+	return &written{spec, page, style}, err
 }
 
-// fixed serves bytes that never change.
-func fixed(path, contentType string, body []byte) route {
-	return route{op: &huma.Operation{Method: http.MethodGet, Path: path, Hidden: true}, handle: func(w http.ResponseWriter, _ *http.Request) error {
-		h := w.Header()
-		h.Set("Cache-Control", "no-cache")
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-		writeBody(w, http.StatusOK, contentType, body)
-		return nil
-	}}
+// describeAll is the document with all operations, and these in their order.
+func (a *API) describeAll() (*huma.OpenAPI, []*huma.Operation) {
+	doc := a.document()
+	schemas := doc.Components.Schemas
+	var operations []*huma.Operation
+	for _, route := range a.routes(schemas) {
+		operations = append(operations, route.op)
+		a.asks(route.op, schemas)
+		complete(route.op, schemas)
+		doc.AddOperation(route.op)
+	}
+	link(operations)
+	open(operations, schemas)
+	return doc, operations
+}
+
+// pages are /openapi.json and what is made from it. The first reader waits until they are written; they do not change.
+func (a *API) pages() []route {
+	once := sync.OnceValues(a.write)
+	page := func(path, contentType string, part func(*written) []byte) route {
+		return route{op: &huma.Operation{Method: http.MethodGet, Path: path, Hidden: true}, handle: func(w http.ResponseWriter, _ *http.Request) error {
+			all, err := once()
+			if err != nil {
+				return err
+			}
+			h := w.Header()
+			h.Set("Cache-Control", "no-cache")
+			h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+			writeBody(w, http.StatusOK, contentType, part(all))
+			return nil
+		}}
+	}
+	return []route{
+		page("/openapi.json", "application/json", func(all *written) []byte { return all.spec }),
+		page("/docs", "text/html; charset=utf-8", func(all *written) []byte { return all.page }),
+		page("/docs/docs.css", "text/css; charset=utf-8", func(all *written) []byte { return all.style }),
+	}
 }
 
 // docsSection is the operations of one tag.

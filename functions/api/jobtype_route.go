@@ -37,23 +37,22 @@ type typePageDoc struct {
 }
 
 // typeRoutes are the calls about the definitions of types.
-func (a *API) typeRoutes(doc huma.API) []route {
+func (a *API) typeRoutes(schemas huma.Registry) []route {
 	if a.Types == nil {
 		return nil
 	}
 	const tag, path = "Types", "/v1/types/{type}"
-	schemas := doc.OpenAPI().Components.Schemas
 	one := schemaOf[typeDoc](schemas)
-	gone := describe(doc, tag, "delete-type", http.MethodDelete, path, "Delete a type's definition",
+	gone := describe(schemas, tag, "delete-type", http.MethodDelete, path, "Delete a type's definition",
 		"Its jobs stay. Those that wait for a target it named wait until there is one again, or a handler.").with(typeParam())
 	gone.Responses["204"] = &huma.Response{Description: "Deleted."}
 	return []route{
-		{describe(doc, tag, "list-types", http.MethodGet, "/v1/types", "List definitions of types", "By name.").
+		{describe(schemas, tag, "list-types", http.MethodGet, "/v1/types", "List definitions of types", "By name.").
 			with(query("limit", "Definitions on a page.", wholeSchema(1, maxPage, defaultPage)), query("cursor", "The next_cursor of the page before.", textSchema(300))).
 			answers(http.StatusOK, "A page.", schemaOf[typePageDoc](schemas)).refuses(http.StatusUnprocessableEntity), a.listTypes, 0},
-		{describe(doc, tag, "get-type", http.MethodGet, path, "Look at a type's definition", "").with(typeParam()).
+		{describe(schemas, tag, "get-type", http.MethodGet, path, "Look at a type's definition", "").with(typeParam()).
 			answers(http.StatusOK, "The definition.", one).refuses(http.StatusNotFound, http.StatusUnprocessableEntity), a.getType, 0},
-		{describe(doc, tag, "put-type", http.MethodPut, path, "Define a type",
+		{describe(schemas, tag, "put-type", http.MethodPut, path, "Define a type",
 			"What its jobs get where they say nothing themselves. An earlier definition is replaced as a whole. The rest holds for jobs submitted from then on, the target also for those that wait.").
 			with(typeParam()).takes(schemaOf[newTypeDoc](schemas), true).
 			answers(http.StatusCreated, "The new definition.", one).answers(http.StatusOK, "The definition, replaced.", one).refusesBody(), a.putType, a.Limits.BodyTime},

@@ -22,14 +22,13 @@ type endedDoc struct {
 }
 
 // leaseRoutes are the calls of targets that have an attempt in hand.
-func (a *API) leaseRoutes(doc huma.API) []route {
+func (a *API) leaseRoutes(schemas huma.Registry) []route {
 	if a.Attempts == nil || a.Leases == nil {
 		return nil
 	}
 	const tag, path = "Jobs", "/v1/jobs/{id}/"
-	schemas := doc.OpenAPI().Components.Schemas
 	call := func(id, act, summary, description string, more map[string]*huma.Schema, required ...string) operation {
-		o := describe(doc, tag, id, http.MethodPost, path+act, summary, description+
+		o := describe(schemas, tag, id, http.MethodPost, path+act, summary, description+
 			" The lease token is the belfry-lease-token of the delivery, and the only right the call needs. 409: it is stale.")
 		o.Security = []map[string][]string{} // none, whatever the others ask for
 		return o.with(jobID()).takes(leaseSchema(more, required...), true)

@@ -15,22 +15,21 @@ const intro = "Submit jobs and Belfry runs each once its time has come, at least
 	"problem document. Payloads come back byte for byte. Lists go from the newest to the oldest: pass next_cursor as cursor, with " +
 	"the same filters, until it is empty."
 
-// document is the OpenAPI document before any operation. Huma's own pages are off: they load scripts from
-// elsewhere.
-func (a *API) document() huma.Config {
+// document is the OpenAPI document before any operation.
+func (a *API) document() *huma.OpenAPI {
 	namer := func(t reflect.Type, hint string) string {
 		return strings.TrimSuffix(huma.DefaultSchemaNamer(t, hint), "Doc")
 	}
 	components := &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/", namer)}
 	components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer",
 		Description: "A token of `belfry tokens create` or of POST /v1/tokens. Its role is admin, submit or read, and it may be for one tenant: what belongs to another is then not there."}}
-	return huma.Config{OpenAPI: &huma.OpenAPI{
+	return &huma.OpenAPI{
 		OpenAPI:    "3.1.0",
 		Info:       &huma.Info{Title: "Belfry", Version: a.Version, Description: intro, License: &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"}},
 		Servers:    []*huma.Server{{URL: "/"}},
 		Tags:       []*huma.Tag{{Name: "Jobs"}, {Name: "Types"}, {Name: "Schedules"}, {Name: "Dead letters"}, {Name: "Tokens"}, {Name: "Operation"}},
 		Components: components,
-	}}
+	}
 }
 
 // operation begins an operation's entry in the document.
@@ -39,11 +38,11 @@ type operation struct {
 	schemas huma.Registry
 }
 
-func describe(doc huma.API, tag, id, method, path, summary, description string) operation {
+func describe(schemas huma.Registry, tag, id, method, path, summary, description string) operation {
 	return operation{&huma.Operation{
 		OperationID: id, Method: method, Path: path, Summary: summary, Description: description, Tags: []string{tag},
 		Responses: map[string]*huma.Response{},
-	}, doc.OpenAPI().Components.Schemas}
+	}, schemas}
 }
 
 // schemaOf is the schema of T's JSON form.

@@ -3,11 +3,11 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
 // methods are those a path is asked about for Allow.
@@ -20,39 +20,26 @@ type route struct {
 	extra  time.Duration // beyond Limits.Time: for a body to arrive, or to wait
 }
 
-// router registers all operations, in the OpenAPI document and at their paths.
-func (a *API) router() (http.Handler, error) {
+// router takes all operations to their paths. None of it needs a schema: the document is another matter.
+func (a *API) router() http.Handler {
 	mux := http.NewServeMux()
-	doc := humago.New(mux, a.document())
-	var shown []*huma.Operation
 	literal := map[string]bool{}
-	for _, group := range [][]route{a.jobRoutes(doc), a.leaseRoutes(doc), a.typeRoutes(doc), a.scheduleRoutes(doc), a.deadRoutes(doc), a.tokenRoutes(doc), a.statsRoutes(doc)} {
-		for _, route := range group {
-			shown = append(shown, route.op)
-			literal[route.op.Path] = !strings.Contains(route.op.Path, "{")
-			a.asks(route.op, doc.OpenAPI().Components.Schemas)
-			complete(route.op, doc.OpenAPI().Components.Schemas)
-			doc.OpenAPI().AddOperation(route.op)
-			doc.Adapter().Handle(route.op, a.run(route))
-		}
+	for _, route := range append(a.routes(unread{}), a.pages()...) {
+		literal[route.op.Path] = !strings.Contains(route.op.Path, "{")
+		mux.HandleFunc(route.op.Method+" "+route.op.Path, a.run(route))
 	}
-	link(shown)
-	open(shown, doc.OpenAPI().Components.Schemas)
-	a.operations = shown
-	pages, err := docPages(doc.OpenAPI(), shown)
-	if err != nil {
-		return nil, err
-	}
-	for _, page := range pages {
-		doc.Adapter().Handle(page.op, a.run(page))
-	}
-	return notFound(mux, literal), nil
+	return notFound(mux, literal)
+}
+
+// routes are the operations of the document, with schemas as far as schemas has any.
+func (a *API) routes(schemas huma.Registry) []route {
+	return slices.Concat(a.jobRoutes(schemas), a.leaseRoutes(schemas), a.typeRoutes(schemas), a.scheduleRoutes(schemas), a.deadRoutes(schemas),
+		a.tokenRoutes(schemas), a.statsRoutes(schemas))
 }
 
 // run answers an operation's requests.
-func (a *API) run(route route) func(huma.Context) {
-	return func(ctx huma.Context) {
-		r, w := humago.Unwrap(ctx)
+func (a *API) run(route route) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		watched, ok := w.(*answer)
 		if !ok {
 			watched = &answer{ResponseWriter: w}

@@ -15,54 +15,53 @@ const (
 )
 
 // scheduleRoutes are the calls about schedules and alerts.
-func (a *API) scheduleRoutes(doc huma.API) []route {
+func (a *API) scheduleRoutes(schemas huma.Registry) []route {
 	if a.Schedules == nil || a.Ledger == nil {
 		return nil
 	}
 	const tag, path = "Schedules", "/v1/schedules/{name}"
-	schemas := doc.OpenAPI().Components.Schemas
 	one, preview := schemaOf[scheduleDoc](schemas), schemaOf[previewDoc](schemas)
 	page := pageParamsOf("Schedules", 600)
-	put := describe(doc, tag, "put-schedule", http.MethodPut, path, "Make or change a schedule",
+	put := describe(schemas, tag, "put-schedule", http.MethodPut, path, "Make or change a schedule",
 		"The definition is replaced as a whole; putting the same again changes nothing. A changed rule counts from now: nothing before now fires.").
 		with(scheduleName(), precondition("If-Match", `The ETag of the version to replace, such as "3"; * asks that there is one.`, matchSchema()), precondition("If-None-Match", "With * only a new schedule is made.", wordSchema("*"))).
 		takes(schemaOf[newScheduleDoc](schemas), true).answers(http.StatusCreated, "The new schedule.", one).answers(http.StatusOK, "The schedule.", one)
-	gone := describe(doc, tag, "delete-schedule", http.MethodDelete, path, "Delete a schedule", "Its ledger goes with it; the jobs it made stay.").
+	gone := describe(schemas, tag, "delete-schedule", http.MethodDelete, path, "Delete a schedule", "Its ledger goes with it; the jobs it made stay.").
 		with(scheduleName(), tenantParam(), precondition("If-Match", "Only in this version.", matchSchema()))
 	gone.Responses["204"] = &huma.Response{Description: "Deleted."}
-	made := describe(doc, tag, "trigger-schedule", http.MethodPost, path+"/trigger", "Make a run now", "Beside the rule: the ledger does not know it, and no overlap policy holds it.").
+	made := describe(schemas, tag, "trigger-schedule", http.MethodPost, path+"/trigger", "Make a run now", "Beside the rule: the ledger does not know it, and no overlap policy holds it.").
 		with(scheduleName(), tenantParam()).takes(schemaOf[emptyDoc](schemas), false).answers(http.StatusCreated, "The job.", schemaOf[jobDoc](schemas))
 	made.Responses["201"].Headers = map[string]*huma.Param{"Location": {Description: "Path of the job.", Schema: &huma.Schema{Type: huma.TypeString}}}
 	turn := func(id, verb, summary, text string) *huma.Operation {
-		return tagged(describe(doc, tag, id, http.MethodPost, path+"/"+verb, summary, text).with(scheduleName(), tenantParam()).
+		return tagged(describe(schemas, tag, id, http.MethodPost, path+"/"+verb, summary, text).with(scheduleName(), tenantParam()).
 			takes(schemaOf[emptyDoc](schemas), false).answers(http.StatusOK, "The schedule.", one)).refusesBody(http.StatusNotFound)
 	}
 	routes := []route{
-		{describe(doc, tag, "list-schedules", http.MethodGet, "/v1/schedules", "List schedules", "By tenant and name.").
+		{describe(schemas, tag, "list-schedules", http.MethodGet, "/v1/schedules", "List schedules", "By tenant and name.").
 			with(query("type", "Of this type.", textSchema(core.MaxTypeBytes)), tenantParam(), query("paused", "Only those that are paused, or that are not.", &huma.Schema{Type: huma.TypeBoolean})).
 			with(page...).answers(http.StatusOK, "A page.", schemaOf[schedulePageDoc](schemas)).refuses(http.StatusUnprocessableEntity), a.listSchedules, 0},
-		{tagged(describe(doc, tag, "get-schedule", http.MethodGet, path, "Look at a schedule", "").with(scheduleName(), tenantParam()).
+		{tagged(describe(schemas, tag, "get-schedule", http.MethodGet, path, "Look at a schedule", "").with(scheduleName(), tenantParam()).
 			answers(http.StatusOK, "The schedule.", one)).refuses(http.StatusNotFound, http.StatusUnprocessableEntity), a.getSchedule, 0},
 		{tagged(put).refusesBody(http.StatusPreconditionFailed), a.putSchedule, a.Limits.BodyTime},
 		{gone.refuses(http.StatusNotFound, http.StatusPreconditionFailed, http.StatusUnprocessableEntity), a.deleteSchedule, 0},
 		{turn("pause-schedule", "pause", "Pause a schedule", "Nothing fires until it is resumed."), a.pauseSchedule, a.Limits.BodyTime},
 		{turn("resume-schedule", "resume", "Resume a schedule", "What came due in the pause fares by the missed policy, once."), a.resumeSchedule, a.Limits.BodyTime},
 		{made.refusesBody(http.StatusNotFound), a.triggerSchedule, a.Limits.BodyTime},
-		{describe(doc, tag, "backfill-schedule", http.MethodPost, path+"/backfill", "Make runs for a range of the past", "One run for each instant of the present rule, marked as made up late. The ledger stays as it is. Count with dry_run first.").
+		{describe(schemas, tag, "backfill-schedule", http.MethodPost, path+"/backfill", "Make runs for a range of the past", "One run for each instant of the present rule, marked as made up late. The ledger stays as it is. Count with dry_run first.").
 			with(scheduleName(), tenantParam()).takes(schemaOf[backfillAskDoc](schemas), true).
 			answers(http.StatusOK, "What was made.", schemaOf[backfillDoc](schemas)).refusesBody(http.StatusNotFound), a.backfillSchedule, a.Limits.BodyTime},
 	}
 	return append(routes, []route{
-		{describe(doc, tag, "list-occurrences", http.MethodGet, path+"/occurrences", "Look into a schedule's ledger", "Newest first: what became of each due instant.").
+		{describe(schemas, tag, "list-occurrences", http.MethodGet, path+"/occurrences", "Look into a schedule's ledger", "Newest first: what became of each due instant.").
 			with(scheduleName(), tenantParam(), query("from", "Instants at this time or later.", timeSchema()),
 				query("outcome", "With this outcome.", wordSchema("fired", "caught_up", "covered", "skipped"))).with(page...).
 			answers(http.StatusOK, "A page.", schemaOf[occurrencePageDoc](schemas)).refuses(http.StatusNotFound, http.StatusUnprocessableEntity), a.occurrences, 0},
-		{describe(doc, tag, "next-occurrences", http.MethodGet, path+"/next", "When is a schedule due next?", "As preview shows it.").
+		{describe(schemas, tag, "next-occurrences", http.MethodGet, path+"/next", "When is a schedule due next?", "As preview shows it.").
 			with(scheduleName(), tenantParam(), query("count", "How many.", wholeSchema(1, maxPreview, 10))).
 			answers(http.StatusOK, "The next instants.", preview).refuses(http.StatusNotFound, http.StatusUnprocessableEntity), a.nextOccurrences, 0},
-		{describe(doc, tag, "preview-schedule", http.MethodPost, "/v1/schedules/preview", "When would a rule be due?", "Nothing is kept.").
+		{describe(schemas, tag, "preview-schedule", http.MethodPost, "/v1/schedules/preview", "When would a rule be due?", "Nothing is kept.").
 			takes(schemaOf[previewAskDoc](schemas), true).answers(http.StatusOK, "What the rule comes to.", preview).refusesBody(), a.previewSchedule, a.Limits.BodyTime},
-		{describe(doc, tag, "list-alerts", http.MethodGet, "/v1/alerts", "List alerts", "Newest first: what an operator should know.").
+		{describe(schemas, tag, "list-alerts", http.MethodGet, "/v1/alerts", "List alerts", "Newest first: what an operator should know.").
 			with(tenantParam(), query("kind", "Of this kind.", textSchema(100)), query("open", "Only those that are not cleared.", &huma.Schema{Type: huma.TypeBoolean})).with(page...).
 			answers(http.StatusOK, "A page.", schemaOf[alertPageDoc](schemas)).refuses(http.StatusUnprocessableEntity), a.listAlerts, 0},
 	}...)
