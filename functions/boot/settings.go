@@ -38,6 +38,14 @@ type Settings struct {
 
 	Stream bool `env:"BELFRY_STREAM" envDefault:"false" doc:"true where the Function URL of the API's Lambda function has the invoke mode RESPONSE_STREAM."`
 
+	CallerAudience string `env:"BELFRY_CALLER_AUDIENCE" doc:"Audience that the identity tokens of Pub/Sub and Cloud Scheduler name, and no other; tick and worker on Cloud Run need it."`
+	CallerAccount  string `env:"BELFRY_CALLER_ACCOUNT" doc:"E-mail address of the service account whose tokens those are; needed there too."`
+	CallerKeysURL  string `env:"BELFRY_CALLER_KEYS_URL" envDefault:"https://www.googleapis.com/oauth2/v3/certs" doc:"Where the keys are that those tokens are signed with."`
+	CallerIAM      bool   `env:"BELFRY_CALLER_IAM" envDefault:"false" doc:"true where Cloud Run checks callers itself, by run.invoker, and takes the signatures off their tokens. Never where anyone may invoke the service."`
+
+	PushDeadline time.Duration `env:"BELFRY_PUSH_DEADLINE" envDefault:"10m" doc:"Acknowledgement deadline of the push subscriptions, 10s to 10m. Nine tenths of it are an attempt's."`
+	TickTime     time.Duration `env:"BELFRY_TICK_TIME" envDefault:"110s" doc:"How long one call of the tick on Cloud Run goes on, 5s to 30m; not in economy mode."`
+
 	KeepKeys time.Duration `env:"BELFRY_IDEMPOTENCY_RETENTION" envDefault:"24h" doc:"How long the answer to a submit with an Idempotency-Key is kept, 1m to 720h."`
 
 	Workers         int           `env:"BELFRY_WORKERS" envDefault:"1000" doc:"Jobs one process runs at once, 1 to 100000."`
@@ -45,6 +53,7 @@ type Settings struct {
 	Lease           time.Duration `env:"BELFRY_LEASE" envDefault:"60s" doc:"A worker's lease on a job; longer than two heartbeats."`
 	Heartbeat       time.Duration `env:"BELFRY_HEARTBEAT" envDefault:"20s" doc:"How often a worker extends its leases."`
 	Timeout         time.Duration `env:"BELFRY_TIMEOUT" envDefault:"15m" doc:"Of one attempt, where the job names none."`
+	MostTimeout     time.Duration `env:"BELFRY_MOST_TIMEOUT" envDefault:"0s" doc:"The longest timeout that jobs may have where no target does their work: what the hosts of the workers allow. The API refuses longer ones, workers end what takes longer. 0 sets no bound."`
 	StopGrace       time.Duration `env:"BELFRY_STOP_GRACE" envDefault:"10s" doc:"How long running jobs may go on once the process was told to stop."`
 
 	Tick             time.Duration `env:"BELFRY_TICK" envDefault:"1s" doc:"Period of the tick, 100ms to 1m."`
@@ -160,6 +169,7 @@ func (s Settings) Check() error {
 		bad("BELFRY_LOG_FORMAT", "is %q, want text or json", s.LogFormat)
 	}
 	s.checkURLs(bad)
+	s.checkCallers(bad)
 	s.checkCloudSQL(bad)
 	s.checkWebhooks(bad)
 	s.checkAlerts(bad)
