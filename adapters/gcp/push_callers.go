@@ -1,0 +1,169 @@
+package gcp
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+)
+
+const (
+	tokenLeeway     = time.Minute // of clocks
+	mostToken       = 8 << 10
+	mostTokenAge    = 24 * time.Hour // Google's last an hour
+	removed         = "SIGNATURE_REMOVED_BY_GOOGLE"
+	bearerChallenge = `Bearer realm="belfry"`
+)
+
+// Reasons to turn a caller away.
+var (
+	// ErrToken says that there is no token, or none that holds.
+	ErrToken = errors.New("gcp: the caller's token does not hold")
+	// ErrCaller says that the token holds and is another's.
+	ErrCaller = errors.New("gcp: this caller is not let in")
+)
+
+// CallerOptions say who is let in.
+type CallerOptions struct {
+	Audience string // that tokens are made for, and for no other; required
+	Account  string // the service account whose tokens they are, as an e-mail address; required
+	Keys     Keys   // that they are signed with; required
+	// Unsigned lets tokens in whose signature Cloud Run removed. It does so where it has checked the caller itself
+	// (IAM's invoker role), and leaves nothing to check the signature by. Where anyone may invoke the service it must be
+	// false: anyone could write such a token.
+	Unsigned bool
+	Now      func() time.Time // nil means time.Now
+}
+
+// Callers checks the identity tokens of Google's services: Pub/Sub's and Cloud Scheduler's requests bring one.
+type Callers struct{ opts CallerOptions }
+
+// NewCallers refuses options that would let anyone in.
+func NewCallers(o CallerOptions) (*Callers, error) {
+	if o.Audience == "" || o.Account == "" || o.Keys == nil {
+		return nil, errors.New("gcp: callers: want an audience, a service account and keys")
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Callers{o}, nil
+}
+
+// issuers are the names that Google signs under.
+var issuers = []string{"https://accounts.google.com", "accounts.google.com"}
+
+// claims are what is looked at.
+type claims struct {
+	Issuer        string           `json:"iss"`
+	Audience      jwt.Audience     `json:"aud"`
+	Expiry        *jwt.NumericDate `json:"exp"`
+	IssuedAt      *jwt.NumericDate `json:"iat"`
+	NotBefore     *jwt.NumericDate `json:"nbf"`
+	Email         string           `json:"email"`
+	EmailVerified bool             `json:"email_verified"`
+}
+
+// Check looks at the request's token. ErrToken and ErrCaller turn the caller away; any other error says that it cannot be
+// told now. No error quotes the token.
+func (c *Callers) Check(r *http.Request) error {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	token = strings.TrimSpace(token)
+	switch {
+	case !strings.EqualFold(scheme, "Bearer") || token == "":
+		return fmt.Errorf("%w: there is none", ErrToken)
+	case len(r.Header.Values("Authorization")) > 1:
+		return fmt.Errorf("%w: there are several", ErrToken)
+	case len(token) > mostToken:
+		return fmt.Errorf("%w: it is longer than %d bytes", ErrToken, mostToken)
+	}
+	found, err := c.read(r.Context(), token)
+	if err != nil {
+		return err
+	}
+	return c.judge(found, c.opts.Now())
+}
+
+// read returns what the token says, once its signature is known to be good.
+func (c *Callers) read(ctx context.Context, token string) (found claims, err error) {
+	if body, ok := strings.CutSuffix(token, "."+removed); ok && c.opts.Unsigned {
+		return readUnsigned(body)
+	}
+	parsed, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.RS256})
+	if err != nil || len(parsed.Headers) != 1 || parsed.Headers[0].KeyID == "" {
+		return found, fmt.Errorf("%w: it is not signed with RS256 and a named key", ErrToken)
+	}
+	key, err := c.opts.Keys.Key(ctx, parsed.Headers[0].KeyID)
+	if errors.Is(err, ErrUnknownKey) {
+		return found, fmt.Errorf("%w: it is signed with an unknown key", ErrToken)
+	}
+	if err != nil {
+		return found, err
+	}
+	if err := parsed.Claims(key, &found); err != nil {
+		return found, fmt.Errorf("%w: its signature or its claims are damaged", ErrToken)
+	}
+	return found, nil
+}
+
+func readUnsigned(body string) (found claims, err error) {
+	_, payload, ok := strings.Cut(body, ".")
+	text, err := base64.RawURLEncoding.DecodeString(payload)
+	if !ok || err != nil || json.Unmarshal(text, &found) != nil {
+		return found, fmt.Errorf("%w: its claims are damaged", ErrToken)
+	}
+	return found, nil
+}
+
+// judge holds the claims against the options.
+func (c *Callers) judge(found claims, now time.Time) error {
+	switch {
+	case !slices.Contains(issuers, found.Issuer):
+		return fmt.Errorf("%w: another issuer made it", ErrToken)
+	case len(found.Audience) != 1 || found.Audience[0] != c.opts.Audience:
+		return fmt.Errorf("%w: it is for another audience", ErrToken)
+	case found.Expiry == nil || !now.Before(found.Expiry.Time().Add(tokenLeeway)):
+		return fmt.Errorf("%w: it has expired", ErrToken)
+	case found.IssuedAt == nil || now.Before(found.IssuedAt.Time().Add(-tokenLeeway)) || now.Sub(found.IssuedAt.Time()) > mostTokenAge:
+		return fmt.Errorf("%w: it was not issued of late", ErrToken)
+	case found.NotBefore != nil && now.Before(found.NotBefore.Time().Add(-tokenLeeway)):
+		return fmt.Errorf("%w: it does not hold yet", ErrToken)
+	case found.Email != c.opts.Account:
+		return fmt.Errorf("%w: it is another account's", ErrCaller)
+	case !found.EmailVerified:
+		return fmt.Errorf("%w: its account is not verified", ErrCaller)
+	}
+	return nil
+}
+
+// Guard lets through to next whom Check lets in. The others are answered without their body being read: 401 and 403, and
+// 503 while that cannot be told; refused, if not nil, is told why.
+func (c *Callers) Guard(next http.Handler, refused func(error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := c.Check(r)
+		if err == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if refused != nil {
+			refused(err)
+		}
+		status := http.StatusServiceUnavailable
+		switch {
+		case errors.Is(err, ErrToken):
+			status = http.StatusUnauthorized
+			w.Header().Set("WWW-Authenticate", bearerChallenge)
+		case errors.Is(err, ErrCaller):
+			status = http.StatusForbidden
+		}
+		w.Header().Set("Connection", "close") // the rest of the request is not wanted
+		w.WriteHeader(status)
+	})
+}

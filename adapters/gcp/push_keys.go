@@ -1,0 +1,190 @@
+package gcp
+
+import (
+	"context"
+	"crypto/rsa"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// GoogleKeys is where Google publishes the keys that it signs identity tokens with.
+const GoogleKeys = "https://www.googleapis.com/oauth2/v3/certs"
+
+// ErrUnknownKey says that no key has the name.
+var ErrUnknownKey = errors.New("gcp: no such key")
+
+// Keys gives the public keys that tokens are signed with.
+type Keys interface {
+	// Key returns the key of a name. ErrUnknownKey means that there is none; any other error that it cannot be told now.
+	Key(ctx context.Context, name string) (*rsa.PublicKey, error)
+}
+
+const (
+	mostKeys     = 1 << 20 // bytes of a key set
+	fetchTimeout = 10 * time.Second
+	shortestKeys = time.Minute // how long keys are kept, whatever the answer says
+	longestKeys  = 24 * time.Hour
+	usualKeys    = time.Hour       // where the answer does not say
+	staleKeys    = time.Hour       // how much longer, while no new ones are to be had
+	fetchAgain   = 5 * time.Second // after the last fetch: tokens that name keys of their own cost no more than that
+	leastKeyBits = 2048
+)
+
+// RemoteKeys are the keys at an address, in the form of a JSON Web Key Set. They are kept for as long as the answer's
+// Cache-Control says, and fetched again for a name that is not among them, at most once in five seconds: a new key is
+// known with the first token that is signed with it. While the address does not answer, keys are used for an hour longer.
+type RemoteKeys struct {
+	address string
+	client  *http.Client
+	turn    chan struct{} // one fetch at a time; taken by sending
+
+	mu      sync.Mutex
+	keys    map[string]*rsa.PublicKey
+	until   time.Time // when they are to be fetched again
+	fetched time.Time // when that was last tried
+	failed  error     // how
+}
+
+// NewRemoteKeys fetches nothing yet. A nil client means http.DefaultClient's transport.
+func NewRemoteKeys(address string, client *http.Client) *RemoteKeys {
+	if client == nil {
+		client = &http.Client{}
+	}
+	return &RemoteKeys{address: address, client: client, turn: make(chan struct{}, 1)}
+}
+
+// Key returns the key of a name, fetching the keys if need be.
+func (r *RemoteKeys) Key(ctx context.Context, name string) (*rsa.PublicKey, error) {
+	if key, err := r.known(name, time.Now()); key != nil || err != nil {
+		return key, err
+	}
+	select {
+	case r.turn <- struct{}{}:
+		defer func() { <-r.turn }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if key, err := r.known(name, time.Now()); key != nil || err != nil {
+		return key, err // fetched meanwhile
+	}
+	fetch, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout) // others wait for it
+	defer cancel()
+	r.fetch(fetch)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if key := r.keys[name]; key != nil && time.Now().Before(r.until.Add(staleKeys)) {
+		return key, nil
+	}
+	if r.failed != nil {
+		return nil, r.failed
+	}
+	return nil, ErrUnknownKey
+}
+
+// known looks among the keys that were fetched. Neither a key nor an error means that they are to be fetched.
+func (r *RemoteKeys) known(name string, now time.Time) (*rsa.PublicKey, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := r.keys[name]
+	soon := now.Round(0).Before(r.fetched.Add(fetchAgain)) // by the wall clock: the other one may have stood still
+	switch {
+	case key != nil && now.Round(0).Before(r.until):
+		return key, nil
+	case !soon:
+		return nil, nil
+	case r.failed == nil:
+		return nil, ErrUnknownKey
+	case key != nil && now.Round(0).Before(r.until.Add(staleKeys)):
+		return key, nil
+	}
+	return nil, r.failed
+}
+
+// fetch replaces the keys, or notes why that failed.
+func (r *RemoteKeys) fetch(ctx context.Context) {
+	keys, keep, err := r.get(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now().Round(0)
+	r.fetched = now
+	if r.failed = err; err == nil {
+		r.keys, r.until = keys, now.Add(keep)
+	}
+}
+
+func (r *RemoteKeys) get(ctx context.Context) (keys map[string]*rsa.PublicKey, keep time.Duration, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.address, nil)
+	if err != nil {
+		return nil, 0, fmt.Errorf("gcp: keys: %w", err)
+	}
+	res, err := r.client.Do(req)
+	if err != nil {
+		return nil, 0, fmt.Errorf("gcp: keys: %w", err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return nil, 0, fmt.Errorf("gcp: keys: %s", res.Status)
+	}
+	body, err := io.ReadAll(io.LimitReader(res.Body, mostKeys))
+	if err != nil {
+		return nil, 0, fmt.Errorf("gcp: keys: %w", err)
+	}
+	if keys, err = readKeys(body); err != nil {
+		return nil, 0, err
+	}
+	return keys, keepFor(res.Header), nil
+}
+
+// readKeys takes the RSA keys for signatures of a key set, and leaves the others.
+func readKeys(body []byte) (map[string]*rsa.PublicKey, error) {
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := json.Unmarshal(body, &set); err != nil {
+		return nil, fmt.Errorf("gcp: keys: %w", err)
+	}
+	keys := map[string]*rsa.PublicKey{}
+	for _, text := range set.Keys {
+		var k jose.JSONWebKey
+		if err := k.UnmarshalJSON(text); err != nil {
+			continue // of a kind that this program does not know
+		}
+		public, ok := k.Key.(*rsa.PublicKey)
+		if ok && k.KeyID != "" && (k.Use == "" || k.Use == "sig") && (k.Algorithm == "" || k.Algorithm == string(jose.RS256)) && public.N.BitLen() >= leastKeyBits {
+			keys[k.KeyID] = public
+		}
+	}
+	if len(keys) == 0 {
+		return nil, errors.New("gcp: keys: the set has no RSA key for signatures")
+	}
+	return keys, nil
+}
+
+// keepFor is how long an answer may be kept.
+func keepFor(h http.Header) time.Duration {
+	keep := usualKeys
+	for part := range strings.SplitSeq(h.Get("Cache-Control"), ",") {
+		name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(part)), "=")
+		switch name {
+		case "no-store", "no-cache":
+			keep = 0
+		case "max-age":
+			if seconds, err := strconv.Atoi(strings.Trim(value, `"`)); err == nil {
+				keep = min(time.Duration(seconds), longestKeys/time.Second) * time.Second
+			}
+		}
+	}
+	if age, err := strconv.Atoi(h.Get("Age")); err == nil && age > 0 {
+		keep -= min(time.Duration(age), longestKeys/time.Second) * time.Second
+	}
+	return min(max(keep, shortestKeys), longestKeys)
+}
