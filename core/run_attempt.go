@@ -102,7 +102,11 @@ func (w *Worker) newAttempt(job *Job, batch *claimed, now time.Time) *attempt {
 	if a.timeout = job.Timeout; a.timeout <= 0 {
 		a.timeout = w.opts.Timeout
 	}
-	a.ctx.base, a.ctx.deadline = w.base, now.Add(a.timeout)
+	most := a.timeout
+	if w.opts.MostTime > 0 {
+		most = min(most, w.opts.MostTime) // of the host; a target that accepted the job has its whole timeout
+	}
+	a.ctx.base, a.ctx.deadline = w.base, now.Add(most)
 	return a
 }
 

@@ -269,3 +269,38 @@ func TestContextOfAttempt(t *testing.T) {
 		}
 	})
 }
+
+// TestMostTime: a host's bound ends an attempt before its job's own timeout, as timed out; what a target has accepted
+// keeps its job's.
+func TestMostTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemStore()
+		newRig(t, store, handle(func(ctx context.Context, job *Job) error {
+			if string(job.Payload) == `"accepted"` {
+				return ErrAccepted
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		}), WorkerOptions{Timeout: time.Hour, MostTime: time.Minute})
+		long := store.submit(t, NewJob{Timeout: 2 * time.Hour, MaxAttempts: 1})
+		plain := store.submit(t, NewJob{MaxAttempts: 1})
+		short := store.submit(t, NewJob{MaxAttempts: 1, Timeout: 10 * time.Second})
+		accepted := store.submit(t, NewJob{Payload: []byte(`"accepted"`), Timeout: 2 * time.Hour})
+		time.Sleep(15 * time.Second)
+		if got := store.get(short).Status; got != Failed {
+			t.Errorf("a shorter timeout: %s", got)
+		}
+		if a, b := store.get(long).Status, store.get(plain).Status; a != Running || b != Running {
+			t.Errorf("within the bound: %s, %s", a, b)
+		}
+		time.Sleep(time.Minute)
+		for _, id := range []int64{long, plain} {
+			if job := store.get(id); job.Status != Failed || job.Errors[0].Kind != KindTimeout {
+				t.Errorf("%s, %+v", job.Status, job.Errors)
+			}
+		}
+		if job := store.get(accepted); job.LeaseUntil.Sub(job.StartedAt) < 2*time.Hour {
+			t.Errorf("accepted until %s after %s", job.LeaseUntil, job.StartedAt)
+		}
+	})
+}

@@ -45,7 +45,7 @@ func New(o Options) (*Function, error) {
 	}
 	w, err := core.NewWorker(o.Store, o.Handlers, core.WorkerOptions{
 		ID: o.ID, Slots: o.Settings.Workers, CriticalSlots: critical, Lease: o.Settings.Lease, Heartbeat: o.Settings.Heartbeat,
-		Timeout: o.Settings.Timeout, StopGrace: grace, Poll: o.Poll,
+		Timeout: o.Settings.Timeout, MostTime: o.Settings.MostTimeout, StopGrace: grace, Poll: o.Poll,
 		Deliver: o.Deliver, Types: o.Types,
 		OnEvent: func(e core.WorkEvent) { logEvent(o.Log, e) },
 	})
