@@ -102,10 +102,17 @@ func (s *Store) Occurrences(ctx context.Context, q core.OccurrenceQuery) (list [
 // Succeeded looks for the first success of each schedule and the newest.
 func (s *Store) Succeeded(ctx context.Context, asks []core.SuccessQuery) ([]core.Success, error) {
 	found := make([]core.Success, len(asks))
-	a := wire.NewArgs(3)
+	a := wire.NewArgs(4)
 	wire.Texts(a, asks, func(q *core.SuccessQuery) string { return q.Tenant })
 	wire.Texts(a, asks, func(q *core.SuccessQuery) string { return q.Name })
 	wire.Times(a, asks, func(q *core.SuccessQuery) time.Time { return q.Since })
+	var earliest time.Time
+	for i := range asks {
+		if since := asks[i].Since; earliest.IsZero() || !since.IsZero() && since.Before(earliest) {
+			earliest = since
+		}
+	}
+	a.Time(earliest)
 	err := s.run(ctx, "succeeded", s.guard(s.opts.LockTimeout), s.sql.call("succeeded", a, func(r wire.Row) error {
 		found[r.Int(0)-1] = core.Success{First: r.Time(1), Newest: r.Time(2)}
 		return nil

@@ -86,6 +86,31 @@ func schedulePlans(t *testing.T, e *explainer, generic bool) {
 	}
 }
 
+// TestSuccessesOfFewDays looks at what a look for a success touches where years of history are kept: the days around the
+// instant, not all of them.
+func TestSuccessesOfFewDays(t *testing.T) {
+	address := testenv.Postgres(t)
+	if err := Migrate(t.Context(), address); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), address, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	e := newExplainer(t, s, address)
+	exec(t, e.conn, "SELECT belfry.make_history_day(now()::date - behind) FROM generate_series(1, 150) behind")
+	asks := []core.SuccessQuery{{Name: "a", Since: time.Now().Add(-time.Hour)}, {Name: "b", Since: time.Now()}}
+	looked := 0
+	for _, x := range e.explain(true, func(s *Store) error { _, err := s.Succeeded(t.Context(), asks); return err }) {
+		looked++
+		few(t, x, 150)
+	}
+	if looked == 0 {
+		t.Error("no statement was looked at")
+	}
+}
+
 // few holds a statement to so many pages, and to reading nothing in vain.
 func few(t *testing.T, x explained, pages int64) {
 	t.Helper()
