@@ -84,6 +84,7 @@ func live(t *testing.T, where string, processes int, sp span) {
 	prepare(t, where, sp, rng)
 	run := &run{t: t, where: where, procs: make([]*process, processes)}
 	t.Cleanup(run.close)
+	progress := newProgress(t)
 	end, outage := sp.from.Add(sp.length), sp.from.Add(sp.length/2)
 	for at := sp.from; at.Before(end); at = at.Add(sp.step(rng)) {
 		if sp.outage > 0 && at.After(outage) {
@@ -94,6 +95,7 @@ func live(t *testing.T, where string, processes int, sp span) {
 			orders[i] = randomOrder(rng, at, sp.kills)
 		}
 		run.pass(orders)
+		progress.tell("%s, %d%% of the span, %d passes, %d processes killed, %d jobs reported", at.Format(time.DateTime), at.Sub(sp.from)*100/sp.length, run.passes, run.killed, run.made)
 	}
 	for i := range 5 { // the last ones undisturbed, leases of the dead run out meanwhile
 		run.pass([]order{{at: end.Add(time.Duration(i) * 10 * time.Second), point: "-"}})
