@@ -1,0 +1,79 @@
+// Command cloudrun is the tick on Cloud Run, called by Cloud Scheduler. A call ticks for a while, or in economy mode
+// does what there is to do now. What the request says is not looked at: late, doubled and overlapping calls do no harm.
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	"github.com/belfry-dev/belfry/functions/boot"
+	"github.com/belfry-dev/belfry/functions/boot/cloudrun"
+	"github.com/belfry-dev/belfry/functions/tick"
+)
+
+const path = "/tick"
+
+func main() { cloudrun.Main(serve) }
+
+func serve(ctx context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
+	queue, err := h.OpenQueue(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	alerts, err := boot.OpenAlerts(ctx, h.Settings, h.Webhooks.Guard, h.Store)
+	if err != nil {
+		return nil, err
+	}
+	t := &ticks{Host: h, options: tick.Options{Store: h.Store, Queue: queue, Settings: h.Settings, Log: h.Log, Types: h.Types}, ending: ctx}
+	if alerts != nil {
+		t.options.Alerts = alerts.Publish
+	}
+	guarded, err := h.Guarded(t)
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("POST "+path, guarded)
+	return &cloudrun.Service{Handler: mux, Finish: alerts.Close}, nil
+}
+
+// ticks serves calls. Each is a scheduler of its own among all: they may overlap.
+type ticks struct {
+	*cloudrun.Host
+	options tick.Options
+	calls   atomic.Int64
+	ending  context.Context // of the container: a call gives its leases up then
+}
+
+func (t *ticks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer t.Begin(r.Context())()
+	if err := t.tick(r.Context()); err != nil {
+		t.Log.Error("tick", "error", err)
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (t *ticks) tick(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, t.Settings.TickTime)
+	defer cancel()
+	defer context.AfterFunc(t.ending, cancel)()
+	o := t.options
+	o.Holder = fmt.Sprintf("%s-%d", t.Name, t.calls.Add(1))
+	f, err := tick.New(ctx, o)
+	if err != nil {
+		return err
+	}
+	if t.Settings.Economy {
+		return f.Pass(ctx)
+	}
+	var fresh sync.WaitGroup
+	fresh.Go(func() { t.Types.Run(ctx) })
+	defer fresh.Wait()
+	defer cancel()
+	return f.Run(ctx)
+}

@@ -1,0 +1,64 @@
+// Command cloudrun is the worker on Cloud Run, behind Pub/Sub push subscriptions. It has the tryout types and delivers
+// webhooks; for handlers of your own copy it and put them in Handlers.
+package main
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/belfry-dev/belfry/adapters/gcp"
+	"github.com/belfry-dev/belfry/functions/boot/cloudrun"
+	"github.com/belfry-dev/belfry/functions/worker"
+)
+
+// path is where the subscriptions of all priorities push to: a message says which it is.
+const path = "/push"
+
+func main() { cloudrun.Main(serve) }
+
+func serve(_ context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
+	push, err := gcp.NewPush(gcp.PushOptions{
+		Store: h.Store, ID: h.Name, Lease: h.Settings.Lease, Deadline: h.Settings.PushDeadline,
+		OnAnswer: func(a gcp.PushAnswer) { log(h, a) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := h.Settings
+	s.StopGrace = min(s.StopGrace, cloudrun.MostGrace)
+	if s.MostTimeout == 0 || s.MostTimeout > push.MostTime() {
+		s.MostTimeout = push.MostTime()
+	}
+	w, err := worker.New(worker.Options{
+		Store: h.Store, Queue: push, Handlers: worker.Tryout(), Settings: s, ID: h.Name, Log: h.Log,
+		Deliver: h.Webhooks.Handler(), Types: h.Types,
+	})
+	if err != nil {
+		return nil, err
+	}
+	guarded, err := h.Guarded(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		defer h.Begin(r.Context())()
+		push.ServeHTTP(rw, r)
+	}))
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("POST "+path, guarded)
+	return &cloudrun.Service{Handler: mux, Stop: push.Stop, Work: func(ctx context.Context) error {
+		defer push.Abandon()
+		return w.Run(ctx)
+	}}, nil
+}
+
+func log(h *cloudrun.Host, a gcp.PushAnswer) {
+	args := []any{"status", a.Status, "message", a.Message, "subscription", a.Subscription, "delivery", a.Delivery}
+	switch {
+	case a.Err != nil:
+		h.Log.Warn("message not taken", append(args, "error", a.Err)...)
+	case a.HandedBack:
+		h.Log.Info("message handed back", args...)
+	default:
+		h.Log.Debug("message answered", args...)
+	}
+}
