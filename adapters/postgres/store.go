@@ -166,10 +166,21 @@ func sureConnection(config *pgx.ConnConfig) {
 
 // dialBy leaves finding the server and encryption to dial. The address's host is not looked up.
 func dialBy(config *pgx.ConnConfig, dial func(ctx context.Context, network, address string) (net.Conn, error)) {
-	config.DialFunc = dial
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, &dialError{err}
+		}
+		return conn, nil
+	}
 	config.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil }
 	config.TLSConfig, config.Fallbacks = nil, nil
 }
+
+// dialError is what Options.Dial says. It knows no address and no password, so it may be quoted.
+type dialError struct{ error }
+
+func (e *dialError) Unwrap() error { return e.error }
 
 // Close ends all connections, after the calls under way.
 func (s *Store) Close() error {
