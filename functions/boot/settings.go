@@ -29,7 +29,7 @@ type Settings struct {
 
 	Addr string `env:"BELFRY_ADDR" envDefault:"127.0.0.1:8080" doc:"Address the API listens on."`
 
-	HealthAddr string        `env:"BELFRY_HEALTH_ADDR" doc:"Address where cmd/server says whether its roles make progress; unset it is :8081."`
+	HealthAddr string        `env:"BELFRY_HEALTH_ADDR" doc:"Address where cmd/server, and workers in containers that pull, say whether they make progress; unset it is :8081."`
 	StartWait  time.Duration `env:"BELFRY_START_WAIT" envDefault:"2m" doc:"How long cmd/server waits at its start for PostgreSQL and the queues to answer, 0s to 24h."`
 
 	Tokens   []string `env:"BELFRY_TOKENS" doc:"Bearer tokens, with commas, that may do everything; at least 20 characters each. Beyond a loopback address these or tokens of belfry tokens create are required."`

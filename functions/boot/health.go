@@ -1,0 +1,87 @@
+package boot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+const (
+	healthTimeout = 5 * time.Second
+	healthAddr    = ":8081" // where the settings name none
+)
+
+// ServeHealth answers GET /healthz on the settings' address until ctx ends: 200 while check says nil, else 503 with what
+// it says.
+func ServeHealth(ctx context.Context, s Settings, check func() error, log *slog.Logger) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.healthAddr())
+	if err != nil {
+		return fmt.Errorf("BELFRY_HEALTH_ADDR: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		answer, status := map[string]string{"status": "ok"}, http.StatusOK
+		if err := check(); err != nil {
+			answer, status = map[string]string{"status": "failing", "reason": err.Error()}, http.StatusServiceUnavailable
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-store")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(answer) // whoever asked may be gone
+	})
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: healthTimeout, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve health: %w", err)
+	case <-ctx.Done():
+	}
+	err = server.Close()
+	<-failed
+	return err
+}
+
+// AskHealth asks the program that serves on the settings' address of this machine for its health, and prints what it
+// says: it stands in for curl in an image that has nothing else.
+func AskHealth(ctx context.Context, s Settings, out io.Writer) error {
+	host, port, err := net.SplitHostPort(s.healthAddr())
+	if err != nil {
+		return fmt.Errorf("BELFRY_HEALTH_ADDR: %w", err)
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/healthz", nil)
+	if err != nil {
+		return fmt.Errorf("health: %w", err)
+	}
+	transport := &http.Transport{DisableKeepAlives: true} // by no proxy, and nothing stays open
+	res, err := transport.RoundTrip(req)
+	if err != nil {
+		return fmt.Errorf("health: %w", err)
+	}
+	defer res.Body.Close()
+	if _, err := io.Copy(out, io.LimitReader(res.Body, 1<<16)); err != nil {
+		return fmt.Errorf("health: %w", err)
+	}
+	if res.StatusCode != http.StatusOK {
+		return errors.New("health: it makes no progress")
+	}
+	return nil
+}
+
+func (s Settings) healthAddr() string {
+	if s.HealthAddr == "" {
+		return healthAddr
+	}
+	return s.HealthAddr
+}
