@@ -75,6 +75,7 @@ type Alert struct {
 	Detail    string // a sentence
 	RaisedAt  time.Time
 	ClearedAt time.Time // when it was over. Zero means that it is open
+	Count     int64     // how many jobs failed while it was open (job_failed)
 }
 
 // AlertQuery selects alerts, newest first. Zero fields do not restrict.

@@ -31,6 +31,8 @@ type TickResult struct {
 	Schedules  []Schedule           // that need an Advance: an instant is due, one waits and no run is active, or a success is overdue
 	ScheduleIn time.Duration        // until the next one does, at most an hour; 0 when ScheduleLimit was reached
 	Unsent     bool                 // events of alerts wait to be published
+	Failed     bool                 // jobs failed for good that WatchFailures has not seen
+	Failing    bool                 // alerts about jobs that failed for good are open
 	Released   bool                 // reserved leases were lost since the last tick (another holder took them)
 }
 

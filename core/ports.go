@@ -187,6 +187,11 @@ type ScheduleStore interface {
 	// minute (AddRollups), and one counts as of the end of its minute. PutType with another ExpectWithin begins anew,
 	// and, as DeleteType does, clears the alert. May be repeated, and called by many at once.
 	WatchTypes(ctx context.Context) error
+	// WatchFailures raises AlertJobFailed, without a tenant, about the type and error group of each job that failed for good
+	// since the last call, once while it is open, and counts the jobs: each once, whoever calls. It clears alerts of whose
+	// group no dead letter is left or nothing has failed for FailureQuiet. The constants there bound how many are open.
+	// At most FailureNotes notes are taken; raised is how many alerts are new.
+	WatchFailures(ctx context.Context) (raised int, err error)
 	// MarkAlerts notes that the events of these alerts, as they now stand, were published.
 	MarkAlerts(ctx context.Context, alerts []Alert) error
 }

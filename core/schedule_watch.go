@@ -11,6 +11,7 @@ const (
 	AlertScheduleMissed = "schedule_missed"     // no success was recorded within expect_within of an instant
 	AlertDropped        = "occurrences_dropped" // more was missed than missed_limit; raised and over at once
 	AlertTypeMissed     = "type_missed"         // no job of a type succeeded for expect_within
+	AlertJobFailed      = "job_failed"          // jobs of one type failed for good with one kind of error
 )
 
 // Overdue reports whether a success is looked for at now.

@@ -39,6 +39,7 @@ type Ticker struct {
 	zonesChecked bool           // no schedule of the buckets held was computed with another time zone database
 	zonesHeld    int            // how many these were
 	typesNext    time.Time      // no watch of types before this
+	failuresNext time.Time      // no look at whether alerts about failures are over before this
 	alerting     atomic.Bool    // alerts are published once at a time
 	events       sync.Mutex     // OnEvent is called by one goroutine at a time
 }
@@ -173,7 +174,7 @@ func (t *Ticker) pass(whole context.Context) (TickReport, error) {
 	t.maintain(whole, res.Held)
 	more, err := t.reap(ctx, res, &report)
 	report.More = report.More || more
-	err = errors.Join(err, t.advance(ctx, res, &report), t.watchTypes(ctx, res))
+	err = errors.Join(err, t.advance(ctx, res, &report), t.watchTypes(ctx, res), t.watchFailures(ctx, res, &report))
 	t.alert(whole, res)
 	t.rollups.flush(ctx, t.store)
 	if err == nil && t.opts.OnTick != nil {

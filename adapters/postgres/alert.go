@@ -33,11 +33,24 @@ func (s *Store) Alerts(ctx context.Context, q core.AlertQuery) (list []core.Aler
 	a := wire.NewArgs(6).TextOrNull(q.Tenant).Text(q.Kind).Bool(q.Open).Bool(q.Unsent).Int8(q.Before).Int8(int64(q.Limit))
 	err = s.run(ctx, "alerts", s.sql.call("list_alerts", a, func(r wire.Row) error {
 		list = append(list, core.Alert{
-			ID: r.Int(0), Kind: r.Text(1), Tenant: r.Text(2), Subject: r.Text(3), Detail: r.Text(4), RaisedAt: r.Time(5), ClearedAt: r.Time(6),
+			ID: r.Int(0), Kind: r.Text(1), Tenant: r.Text(2), Subject: r.Text(3), Detail: r.Text(4), RaisedAt: r.Time(5), ClearedAt: r.Time(6), Count: r.Int(7),
 		})
 		return nil
 	}))
 	return list, err
+}
+
+// WatchFailures raises and clears alerts about jobs that failed for good; see core.ScheduleStore.
+func (s *Store) WatchFailures(ctx context.Context) (raised int, err error) {
+	watch := s.args(6).Text(core.AlertJobFailed).Int8(core.FailureNotes).Int8(core.FailuresOfType).Int8(core.FailuresOfAll).
+		Text(core.FailureDetail).Text(core.FailuresDetail)
+	err = s.run(ctx, "watch failures", s.guard(s.opts.LockTimeout),
+		s.sql.call("watch_failures", watch, func(wire.Row) error {
+			raised++
+			return nil
+		}),
+		s.sql.call("clear_failures", s.args(2).Text(core.AlertJobFailed).Interval(core.FailureQuiet), nil))
+	return raised, err
 }
 
 // MarkAlerts notes that the events of alerts, as they were read, were published.

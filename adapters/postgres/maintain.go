@@ -26,7 +26,7 @@ const (
 func (s *Store) Maintain(ctx context.Context, req core.MaintainRequest) (core.MaintainResult, error) {
 	var result core.MaintainResult
 	steps := []func(context.Context, core.MaintainRequest, *core.MaintainResult) error{
-		s.makePartitions, s.keepLedger, s.emptyOverflow, s.dropPartitions, s.dropDead, s.dropKeys, s.mergeRollups,
+		s.makePartitions, s.keepLedger, s.emptyOverflow, s.dropPartitions, s.dropDead, s.dropAlerts, s.dropKeys, s.mergeRollups,
 	}
 	var faults error
 	for _, step := range steps {
@@ -190,6 +190,11 @@ func (s *Store) dropDead(ctx context.Context, req core.MaintainRequest, result *
 	if req.DeadRetention > 0 {
 		result.DeadDropped, err = s.batches(ctx, "drop_dead", req.DeadRetention)
 	}
+	return err
+}
+
+func (s *Store) dropAlerts(ctx context.Context, _ core.MaintainRequest, _ *core.MaintainResult) error {
+	_, err := s.batches(ctx, "drop_alerts", core.AlertRetention)
 	return err
 }
 

@@ -99,8 +99,9 @@ func (t *tick) schedules() []wire.Call {
 			t.result.Schedules = append(t.result.Schedules, schedule(r))
 			return nil
 		}),
-		s.sql.call("next_schedule", s.args(0), func(r wire.Row) error {
+		s.sql.call("next_schedule", s.args(1).Text(core.AlertJobFailed), func(r wire.Row) error {
 			t.result.ScheduleIn, t.result.Unsent = maxScheduleIn, r.Bool(1)
+			t.result.Failed, t.result.Failing = r.Bool(2), r.Bool(3)
 			if !r.Null(0) {
 				t.result.ScheduleIn = min(r.Time(0).Sub(t.result.Now), maxScheduleIn)
 			}

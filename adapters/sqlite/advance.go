@@ -175,11 +175,12 @@ func (t *tx) dueSchedules(limit int, res *core.TickResult) error {
 		s.Active = s.Active && s.Rule.Exclusive()
 		res.Schedules = append(res.Schedules, s)
 	}
-	next, err := t.row("next_schedule", t.now)
+	next, err := t.row("next_schedule", t.now, core.AlertJobFailed)
 	if err != nil {
 		return err
 	}
 	res.ScheduleIn, res.Unsent = maxScheduleIn, next.int(1) != 0
+	res.Failed, res.Failing = next.int(2) != 0, next.int(3) != 0
 	if at := next.int(0); at != math.MaxInt64 {
 		res.ScheduleIn = min(until(t.now, at), maxScheduleIn)
 	}

@@ -6,13 +6,15 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// group keeps the error group of a job that was just written into the dead letters.
+// group keeps the error group of a job that was just written into the dead letters, and notes that it failed.
 func (t *tx) group(id int64) error {
 	dead, err := t.row("dead_error", id)
 	if err != nil || dead == nil {
 		return err
 	}
-	_, err = t.exec("put_group", id, core.ErrorGroup(dead.text(0), decode[[]core.AttemptError](dead.raw(1))))
+	group := core.ErrorGroup(dead.text(0), decode[[]core.AttemptError](dead.raw(1)))
+	t.failed(failure{dead.text(0), group}, id)
+	_, err = t.exec("put_group", id, group)
 	return err
 }
 

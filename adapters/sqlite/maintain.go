@@ -36,6 +36,9 @@ func (s *Store) Maintain(ctx context.Context, req core.MaintainRequest) (res cor
 			return res, err
 		}
 	}
+	if _, err := s.repeat(ctx, func(t *tx) (int, error) { return t.drop("drop_alerts", now-core.AlertRetention.Microseconds()) }); err != nil {
+		return res, err
+	}
 	if _, err := s.repeat(ctx, func(t *tx) (int, error) { return t.drop("drop_keys", now) }); err != nil {
 		return res, err
 	}

@@ -27,6 +27,8 @@ const (
 type tx struct {
 	w   *writer
 	now int64 // the time this operation goes by
+
+	failures map[failure]failureNote // jobs that failed for good, noted once for each group when the operation ends
 }
 
 func (t *tx) exec(name string, args ...any) (int64, error) {

@@ -184,7 +184,10 @@ func (w *writer) inSavepoint(o *operation) (result, broken error) {
 	if err := w.exec("SAVEPOINT operation"); err != nil {
 		return err, err
 	}
-	result = o.do(&tx{w: w, now: w.clock.now()})
+	t := &tx{w: w, now: w.clock.now()}
+	if result = o.do(t); result == nil {
+		result = t.noteFailures()
+	}
 	if result != nil {
 		if err := w.exec("ROLLBACK TO operation"); err != nil {
 			return result, fmt.Errorf("%w: its transaction was undone", result)

@@ -117,9 +117,10 @@ type backfillDoc struct {
 type alertDoc struct {
 	ID        string `json:"id" pattern:"^[1-9][0-9]{0,18}$" example:"17"`
 	Kind      string `json:"kind" example:"schedule_missed"`
-	Subject   string `json:"subject" doc:"The schedule or type it is about."`
+	Subject   string `json:"subject" doc:"The schedule or type it is about; of job_failed the type, a slash and the error group."`
 	Tenant    string `json:"tenant,omitempty"`
 	Detail    string `json:"detail"`
+	Count     int64  `json:"count,omitempty" doc:"How many jobs failed (job_failed)."`
 	RaisedAt  string `json:"raised_at" format:"date-time"`
 	ClearedAt string `json:"cleared_at,omitempty" format:"date-time" doc:"Absent while it is open."`
 }

@@ -199,6 +199,9 @@ func appendAlert(b []byte, al *core.Alert) []byte {
 		b = appendField(b, "tenant", al.Tenant)
 	}
 	b = appendField(b, "detail", al.Detail)
+	if al.Count != 0 {
+		b = strconv.AppendInt(append(b, `,"count":`...), al.Count, 10)
+	}
 	b = appendTime(b, "raised_at", al.RaisedAt)
 	return append(appendTime(b, "cleared_at", al.ClearedAt), '}')
 }

@@ -163,3 +163,23 @@ func TestAlertsAreRefusedAtStart(t *testing.T) {
 		t.Errorf("nothing set: %v %v", a, err)
 	}
 }
+
+// That jobs which deliver alerts fail is not told by more of them.
+func TestAlertsAboutTheirOwnDelivery(t *testing.T) {
+	store := openStore(t, nil)
+	alerts, err := OpenAlerts(t.Context(), Settings{AlertURL: "https://alerts.example.com/"}, guardOf(t, "*.example.com"), store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := []core.Alert{
+		{ID: 1, Kind: core.AlertJobFailed, Subject: AlertType + "/0123456789abcdef", Count: 2, RaisedAt: time.Now()},
+		{ID: 2, Kind: core.AlertJobFailed, Subject: "mail/0123456789abcdef", Count: 3, RaisedAt: time.Now()},
+	}
+	if err := alerts.Publish(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	page, err := store.List(t.Context(), core.ListQuery{Limit: 10})
+	if err != nil || len(page.Jobs) != 1 || !strings.Contains(string(page.Jobs[0].Payload), `"id":"2"`) || !strings.Contains(string(page.Jobs[0].Payload), `"count":3`) {
+		t.Errorf("%+v %v", page, err)
+	}
+}

@@ -16,6 +16,9 @@ WITH locked AS MATERIALIZED (
 ), failed AS (
     INSERT INTO belfry.dead_letters ({record}, status, finished_at)
     SELECT g.*, 5, {now} FROM gone g WHERE g.id IN (SELECT id FROM locked l WHERE NOT l.expired)
-    RETURNING id
+    RETURNING id, type, error_group
+), noted AS (
+    INSERT INTO belfry.failure_notes (type, error_group, count, newest, at)
+    SELECT type, error_group, count(*), max(id), {now} FROM failed GROUP BY type, error_group
 )
 SELECT id FROM expired UNION ALL SELECT id FROM failed;

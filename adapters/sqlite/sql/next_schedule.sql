@@ -1,6 +1,8 @@
 -- When the next schedule will need to be advanced, NULL when none does; those due now are another matter. And whether events
--- of alerts wait to be published.
---   ?1 now
+-- of alerts wait to be published, notes of failures wait, alerts of failures are open.
+--   ?1 now   ?2 kind of these
 SELECT MIN(COALESCE((SELECT MIN(next_due) FROM schedules WHERE next_due > ?1), 9223372036854775807),
            COALESCE((SELECT MIN(expect_by) FROM schedules WHERE expect_by > ?1), 9223372036854775807)),
-       EXISTS (SELECT 1 FROM alerts INDEXED BY alerts_unsent WHERE sent = 0 OR sent = 1 AND cleared_at IS NOT NULL)
+       EXISTS (SELECT 1 FROM alerts INDEXED BY alerts_unsent WHERE sent = 0 OR sent = 1 AND cleared_at IS NOT NULL),
+       EXISTS (SELECT 1 FROM failure_notes),
+       EXISTS (SELECT 1 FROM alerts INDEXED BY alerts_open WHERE kind = ?2 AND tenant = '' AND cleared_at IS NULL)

@@ -1,0 +1,36 @@
+-- Raise an alert for each group of failures that was noted, or count them to the one that is open. Groups beyond those
+-- that have an alert of their own share one for their type, and beyond those one for all. The subjects raised come back.
+--   $1 clock offset  $2 kind  $3 most notes  $4 most open alerts of one type  $5 most in all  $6 detail  $7 detail of shared ones
+WITH taken AS MATERIALIZED (
+    DELETE FROM belfry.failure_notes
+    WHERE  id = ANY (ARRAY(SELECT id FROM belfry.failure_notes ORDER BY id LIMIT $3::bigint FOR UPDATE SKIP LOCKED))
+    RETURNING type, error_group, count, newest, at
+), groups AS MATERIALIZED (
+    SELECT type, error_group, sum(count)::bigint AS n, max(newest) AS newest, max(at) AS last FROM taken GROUP BY type, error_group
+), open AS MATERIALIZED (
+    SELECT subject, regexp_replace(subject, '/[^/]*$', '') AS type FROM belfry.alerts WHERE kind = $2::text AND tenant = '' AND cleared_at IS NULL
+), ranked AS MATERIALIZED (
+    SELECT g.*, EXISTS (SELECT FROM open o WHERE o.subject = g.type || '/' || g.error_group) AS known,
+           EXISTS (SELECT FROM open o WHERE o.subject = g.type || '/other') AS shared,
+           row_number() OVER (PARTITION BY g.type ORDER BY g.newest) + (SELECT count(*) FROM open o WHERE o.type = g.type) AS of_type,
+           row_number() OVER (ORDER BY g.newest) + (SELECT count(*) FROM open) AS of_all
+    FROM   groups g
+), placed AS MATERIALIZED (
+    SELECT r.*, CASE WHEN known OR of_type <= $4::bigint AND of_all <= $5::bigint THEN type || '/' || error_group
+                     WHEN shared OR of_all <= $5::bigint THEN type || '/other' ELSE 'other' END AS subject
+    FROM   ranked r
+), summed AS MATERIALIZED (
+    SELECT subject, subject <> min(type || '/' || error_group) AS shared, sum(n)::bigint AS n, max(newest) AS newest, max(last) AS last
+    FROM   placed GROUP BY subject
+), raised AS (
+    INSERT INTO belfry.alerts AS a (kind, tenant, subject, detail, count, raised_at, last_at)
+    SELECT $2, '', subject,
+           CASE WHEN shared THEN $7::text ELSE $6::text END ||
+           coalesce((SELECT belfry.last_error(d.errors) FROM belfry.dead_letters d WHERE d.id = s.newest), ''), n, {now}, last
+    FROM   summed s
+    ORDER  BY subject
+    ON CONFLICT (kind, tenant, subject) WHERE cleared_at IS NULL
+    DO UPDATE SET count = a.count + excluded.count, last_at = greatest(a.last_at, excluded.last_at)
+    RETURNING subject, a.count
+)
+SELECT r.subject FROM raised r JOIN summed s USING (subject) WHERE r.count = s.n;
