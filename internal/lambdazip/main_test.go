@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -66,28 +65,6 @@ func copyModule(t *testing.T, from, to string) {
 		}
 		if err := os.WriteFile(filepath.Join(to, name), text, 0o600); err != nil {
 			t.Fatal(err)
-		}
-	}
-}
-
-// TestFunctionsLinkOneCloud: what runs on AWS has no client of another cloud in it.
-func TestFunctionsLinkOneCloud(t *testing.T) {
-	for _, function := range []string{"api", "tick", "worker"} {
-		list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-tags", "lambda.norpc", "./functions/"+function+"/lambda")
-		list.Dir = "../.."
-		out, err := list.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		aws := false
-		for name := range strings.Lines(string(out)) {
-			aws = aws || strings.HasPrefix(name, "github.com/aws/aws-lambda-go/")
-			if strings.HasPrefix(name, "cloud.google.com/") || strings.Contains(name, "belfry/adapters/gcp") || strings.Contains(name, "belfry/adapters/rabbit") {
-				t.Errorf("%s links %s", function, name)
-			}
-		}
-		if !aws {
-			t.Errorf("%s does not link what runs it on Lambda", function)
 		}
 	}
 }
