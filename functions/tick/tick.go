@@ -21,6 +21,8 @@ type Options struct {
 	Types *core.Types
 	// Alerts tells of alerts. Nil means that nobody is told.
 	Alerts func(ctx context.Context, alerts []core.Alert) error
+	// OnTick sees every pass that succeeded. Nil means nobody looks.
+	OnTick func(core.TickReport)
 	// Concurrency declares how many jobs of a priority the consumers run at once. Zero means unknown.
 	Concurrency map[core.Priority]int
 }
@@ -50,6 +52,7 @@ func New(ctx context.Context, o Options) (*Function, error) {
 		Holder: o.Holder, Period: o.Settings.Tick, LeaseLength: o.Settings.BucketLease, Topics: f.topics, Wake: o.Wake,
 		Maintain:  core.MaintainRequest{HistoryRetention: o.Settings.HistoryRetention, DeadRetention: o.Settings.DeadRetention, LedgerRetention: o.Settings.LedgerRetention},
 		Schedules: schedules, OnAlerts: o.Alerts,
+		OnTick:   o.OnTick,
 		Dispatch: core.DispatchOptions{Ceiling: o.Settings.Window, Concurrency: o.Concurrency},
 		OnEvent:  func(e core.TickEvent) { logEvent(o.Log, e) },
 	})

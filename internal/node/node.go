@@ -28,6 +28,7 @@ type Parts struct {
 	Queue    core.Queue // nil means direct mode
 	Handlers core.Handlers
 	Listener net.Listener // of the api role
+	Health   net.Listener // where /healthz says whether the roles make progress. Nil means nowhere
 	Version  string
 	Log      *slog.Logger
 	Webhooks boot.WebhookOptions // beyond the settings; its log is Log
@@ -63,6 +64,9 @@ func Run(ctx context.Context, p Parts) error {
 	if n.worker != nil {
 		roles.Go(func() error { return n.worker.Run(ctx) })
 	}
+	if n.Health != nil {
+		roles.Go(func() error { return n.tellHealth(ctx) })
+	}
 	return roles.Wait()
 }
 
@@ -78,21 +82,34 @@ type running struct {
 	types    *core.Types
 	webhooks *boot.Webhooks
 	alerts   *boot.Alerts // nil where nobody is told
+
+	passed   *pulse        // passes of the tick
+	claimed  *pulse        // claims of a direct worker, at most poll apart
+	received *watchedQueue // what the worker receives from; nil in direct mode
+	poll     time.Duration
 }
 
 func (n *running) build(ctx context.Context) (err error) {
 	if n.Roles.Worker {
-		o := worker.Options{Store: n.Store, Queue: n.Queue, Handlers: n.Handlers, Settings: n.Settings, ID: n.name, Log: n.Log}
+		n.claimed, n.poll = newPulse(), time.Second
+		o := worker.Options{Store: watchedStore{n.Store, n.claimed}, Handlers: n.Handlers, Settings: n.Settings, ID: n.name, Log: n.Log}
 		o.Deliver, o.Types = n.webhooks.Handler(), n.types
-		if n.Roles.Tick {
-			o.Poll = 2 * n.Settings.Tick // the tick of this process wakes it
+		if n.Queue != nil {
+			n.received = watchQueue(n.Queue)
+			o.Queue = n.received
 		}
+		if n.Roles.Tick {
+			n.poll = 2 * n.Settings.Tick // the tick of this process wakes it
+		}
+		o.Poll = n.poll
 		if n.worker, err = worker.New(o); err != nil {
 			return err
 		}
 	}
 	if n.Roles.Tick {
+		n.passed = newPulse()
 		o := tick.Options{Store: n.Store, Queue: n.Queue, Settings: n.Settings, Holder: n.name, Log: n.Log, Types: n.types}
+		o.OnTick = func(core.TickReport) { n.passed.beat() }
 		if n.alerts, err = boot.OpenAlerts(ctx, n.Settings, n.webhooks.Guard, n.Store); err != nil {
 			return err
 		}

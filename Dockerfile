@@ -1,0 +1,21 @@
+# The image of cmd/server: one static program, nothing else, not as root.
+#
+#   docker build -t belfry .
+#
+# BUILD names an image with Go. GOPROXY and the like reach the build where they are given (--build-arg).
+ARG BUILD=golang:1.26
+
+FROM ${BUILD} AS build
+ARG GOPROXY
+ARG GOSUMDB
+WORKDIR /src
+COPY . .
+RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags="-s -w -buildid=" -o /server ./cmd/server
+
+FROM scratch
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
+COPY --from=build /server /server
+USER 65532:65532
+EXPOSE 8080 8081
+HEALTHCHECK --interval=5s --timeout=6s --start-period=30s --retries=3 CMD ["/server", "health"]
+ENTRYPOINT ["/server"]
