@@ -3,6 +3,7 @@ package queues
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/belfry-dev/belfry/core"
@@ -29,6 +30,7 @@ type Installation struct {
 	// Durable says that messages survive the server's end.
 	Durable bool
 
+	more  []string // of the environment
 	count func(ctx context.Context, queue string) (int, error)
 }
 
@@ -46,9 +48,9 @@ func Install(ctx context.Context, kind string) (*Installation, error) {
 	return i, nil
 }
 
-// Environment names the queues to a process.
+// Environment gives the queues to a process: their URLs, and what it needs to reach them.
 func (i *Installation) Environment() []string {
-	var all []string
+	all := slices.Clone(i.more)
 	for p, url := range i.URLs {
 		all = append(all, "BELFRY_QUEUE_"+strings.ToUpper(p.String())+"_URL="+url)
 	}

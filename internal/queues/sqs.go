@@ -18,7 +18,13 @@ import (
 const (
 	account = "123456789012"
 	region  = "eu-west-1"
+	key     = "test" // moto takes any
 )
+
+// anyone is who signs requests.
+func anyone(context.Context) (sdk.Credentials, error) {
+	return sdk.Credentials{AccessKeyID: key, SecretAccessKey: key}, nil
+}
 
 // installSQS makes standard queues on moto, each with a redrive policy.
 func installSQS(ctx context.Context) (*Installation, error) {
@@ -26,10 +32,10 @@ func installSQS(ctx context.Context) (*Installation, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := sqs.New(sqs.Options{Region: region, BaseEndpoint: sdk.String(server.Address()), Credentials: sdk.AnonymousCredentials{}})
-	i := &Installation{URLs: map[core.Priority]string{}, Server: server}
+	client := sqs.New(sqs.Options{Region: region, BaseEndpoint: sdk.String(server.Address()), Credentials: sdk.CredentialsProviderFunc(anyone)})
+	i := &Installation{URLs: map[core.Priority]string{}, Server: server, more: []string{"AWS_ACCESS_KEY_ID=" + key, "AWS_SECRET_ACCESS_KEY=" + key, "AWS_EC2_METADATA_DISABLED=true"}}
 	for _, p := range core.Priorities {
-		i.URLs[p] = fmt.Sprintf("awssqs://127.0.0.1/%s/%s?region=%s&anonymous=true&endpoint=%s", account, name(p), region, url.QueryEscape(server.Address()))
+		i.URLs[p] = fmt.Sprintf("awssqs://127.0.0.1/%s/%s?region=%s&endpoint=%s", account, name(p), region, url.QueryEscape(server.Address()))
 		redrive := fmt.Sprintf(`{"deadLetterTargetArn":"arn:aws:sqs:%s:%s:%s","maxReceiveCount":"%d"}`, region, account, deadName(p), maxDeliveries)
 		_, err := client.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: sdk.String(deadName(p))})
 		if err == nil {
