@@ -192,7 +192,9 @@ func ticksAtOnce(t *testing.T, where string) {
 	}
 	list, err := store.ListSchedules(t.Context(), core.ScheduleQuery{Limit: 1000})
 	w.must(err)
-	jobs := w.jobsOfSchedules()
+	var kept archive
+	kept.gather(t, store)
+	jobs := kept.bySchedule(t)
 	for i := range list {
 		s := &list[i]
 		rows := w.ledger(s.Name)

@@ -12,8 +12,8 @@ import (
 type counts struct{ schedules, instants, rows, jobs int }
 
 // check holds every ledger of a store against the enumeration of its rule, and the jobs against the ledger and the
-// policies.
-func check(t *testing.T, where string, now time.Time, how string, began time.Time) {
+// policies. The archive has the jobs that the store has dropped.
+func check(t *testing.T, where string, now time.Time, kept *archive, how string, began time.Time) {
 	t.Helper()
 	store, err := openClocked(t.Context(), where)
 	if err != nil {
@@ -24,7 +24,8 @@ func check(t *testing.T, where string, now time.Time, how string, began time.Tim
 		t.Fatal(err)
 	}
 	w := &world{T: t, store: store, offset: store.offset}
-	jobs := w.jobsOfSchedules()
+	kept.gather(t, store)
+	jobs := kept.bySchedule(t)
 	list, err := store.ListSchedules(t.Context(), core.ScheduleQuery{Limit: 1000})
 	w.must(err)
 	sum := counts{schedules: len(list)}
@@ -42,25 +43,6 @@ func check(t *testing.T, where string, now time.Time, how string, began time.Tim
 		w.apart(s, jobs[s.Name])
 	}
 	t.Logf("%d schedules, %d instants in %d ledger rows %v, %d jobs; %s; %s", sum.schedules, sum.instants, sum.rows, kinds, sum.jobs, how, time.Since(began).Round(time.Second))
-}
-
-// jobsOfSchedules reads all jobs, by their schedule.
-func (w *world) jobsOfSchedules() map[string][]core.Job {
-	w.Helper()
-	all := map[string][]core.Job{}
-	for q := (core.ListQuery{Limit: 1000}); ; {
-		page, err := w.store.List(w.Context(), q)
-		w.must(err)
-		for _, job := range page.Jobs {
-			if job.Run == nil {
-				w.Fatalf("job %d has no schedule", job.ID)
-			}
-			all[job.Run.Schedule] = append(all[job.Run.Schedule], job)
-		}
-		if q.Before = page.Next; page.Next == 0 {
-			return all
-		}
-	}
 }
 
 // expanded holds a ledger against the enumeration up to what is accounted for; each instant once, with the right reason.

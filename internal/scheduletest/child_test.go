@@ -19,6 +19,9 @@ import (
 // childVariable makes the test program a tick process: it names the store.
 const childVariable = "BELFRY_TEST_TICK_CHILD"
 
+// retentionVariable is how long a tick process keeps history, 0 for ever.
+const retentionVariable = "BELFRY_TEST_TICK_RETENTION"
+
 func TestMain(m *testing.M) {
 	if where := os.Getenv(childVariable); where != "" {
 		if err := runChild(context.Background(), where); err != nil {
@@ -125,7 +128,13 @@ func runChild(ctx context.Context, where string) error {
 	}
 	defer store.Close()
 	d := &deadly{clocked: store}
-	ticker, err := core.NewTicker(d, core.TickerOptions{Holder: fmt.Sprint("child-", os.Getpid()), MaintainPeriod: 100_000 * time.Hour})
+	retention, err := time.ParseDuration(os.Getenv(retentionVariable))
+	if err != nil {
+		return err
+	}
+	ticker, err := core.NewTicker(d, core.TickerOptions{
+		Holder: fmt.Sprint("child-", os.Getpid()), MaintainPeriod: 100_000 * time.Hour, Maintain: core.MaintainRequest{HistoryRetention: retention},
+	})
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ type span struct {
 	step      func(rng *rand.Rand) time.Duration
 	outage    time.Duration // in the middle
 	kills     int           // one pass in about so many
+	retention time.Duration // of history, where several processes share a database. Zero means for ever
 }
 
 func mixed(rng *rand.Rand, i int) core.ScheduleRule {
@@ -50,12 +51,12 @@ func spans() []span {
 		return time.Duration(rng.Int64N(int64(12 * time.Hour)))
 	}
 	if !large() {
-		return []span{{"hours around a change", time.Date(2026, 3, 29, 0, 30, 0, 0, time.UTC), 90 * time.Minute, 100, mixed, short, 20 * time.Minute, 4}}
+		return []span{{"hours around a change", time.Date(2026, 3, 29, 0, 30, 0, 0, time.UTC), 90 * time.Minute, 100, mixed, short, 20 * time.Minute, 4, 0}}
 	}
 	return []span{
-		{"forward", time.Date(2026, 3, 28, 1, 0, 0, 0, time.UTC), 48 * time.Hour, 1000, mixed, short, 6 * time.Hour, 12},
-		{"back", time.Date(2026, 10, 24, 1, 0, 0, 0, time.UTC), 48 * time.Hour, 1000, mixed, short, 6 * time.Hour, 12},
-		{"two years", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 2 * 365 * 24 * time.Hour, 400, func(rng *rand.Rand, _ int) core.ScheduleRule { return drawSeldom(rng) }, long, 6 * time.Hour, 12},
+		{"forward", time.Date(2026, 3, 28, 1, 0, 0, 0, time.UTC), 48 * time.Hour, 1000, mixed, short, 6 * time.Hour, 12, 0},
+		{"back", time.Date(2026, 10, 24, 1, 0, 0, 0, time.UTC), 48 * time.Hour, 1000, mixed, short, 6 * time.Hour, 12, 0},
+		{"two years", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 2 * 365 * 24 * time.Hour, 400, func(rng *rand.Rand, _ int) core.ScheduleRule { return drawSeldom(rng) }, long, 6 * time.Hour, 12, 7 * 24 * time.Hour},
 	}
 }
 
@@ -63,9 +64,11 @@ func spans() []span {
 func TestLedgerThroughKills(t *testing.T) {
 	for _, sp := range spans() {
 		t.Run("sqlite/"+sp.name, func(t *testing.T) {
+			t.Parallel()
 			live(t, "sqlite:"+filepath.Join(t.TempDir(), "belfry.db"), 1, sp)
 		})
 		t.Run("postgres/"+sp.name, func(t *testing.T) {
+			t.Parallel()
 			address := testenv.Postgres(t)
 			if err := postgres.Migrate(t.Context(), address); err != nil {
 				t.Fatal(err)
@@ -84,6 +87,16 @@ func live(t *testing.T, where string, processes int, sp span) {
 	prepare(t, where, sp, rng)
 	run := &run{t: t, where: where, procs: make([]*process, processes)}
 	t.Cleanup(run.close)
+	var kept keeper
+	if processes > 1 && sp.retention > 0 { // one process has its file for itself
+		run.retention = sp.retention
+		store, err := openClocked(t.Context(), where)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		kept.store = store
+	}
 	progress := newProgress(t)
 	end, outage := sp.from.Add(sp.length), sp.from.Add(sp.length/2)
 	for at := sp.from; at.Before(end); at = at.Add(sp.step(rng)) {
@@ -95,13 +108,14 @@ func live(t *testing.T, where string, processes int, sp span) {
 			orders[i] = randomOrder(rng, at, sp.kills)
 		}
 		run.pass(orders)
+		kept.at(t, at)
 		progress.tell("%s, %d%% of the span, %d passes, %d processes killed, %d jobs reported", at.Format(time.DateTime), at.Sub(sp.from)*100/sp.length, run.passes, run.killed, run.made)
 	}
 	for i := range 5 { // the last ones undisturbed, leases of the dead run out meanwhile
 		run.pass([]order{{at: end.Add(time.Duration(i) * 10 * time.Second), point: "-"}})
 	}
 	run.close()
-	check(t, where, end.Add(40*time.Second), fmt.Sprintf("%d passes, %d processes killed, %d jobs reported", run.passes, run.killed, run.made), began)
+	check(t, where, end.Add(40*time.Second), &kept.archive, fmt.Sprintf("%d passes, %d processes killed, %d jobs reported", run.passes, run.killed, run.made), began)
 }
 
 // prepare makes the schedules.
@@ -127,9 +141,10 @@ func prepare(t *testing.T, where string, sp span, rng *rand.Rand) {
 
 // run is a number of tick processes, started anew when they die.
 type run struct {
-	t     *testing.T
-	where string
-	procs []*process
+	t         *testing.T
+	where     string
+	procs     []*process
+	retention time.Duration
 
 	passes, killed, made int
 }
@@ -147,7 +162,7 @@ func (r *run) pass(orders []order) {
 	answers := make(chan answer, len(orders))
 	for i, o := range orders {
 		if r.procs[i] == nil {
-			r.procs[i] = startProcess(r.t, r.where)
+			r.procs[i] = startProcess(r.t, r.where, r.retention)
 		}
 		go func() {
 			made, killed, err := r.procs[i].obey(ctx, o)

@@ -23,10 +23,10 @@ type process struct {
 	stderr *strings.Builder
 }
 
-func startProcess(t *testing.T, where string) *process {
+func startProcess(t *testing.T, where string, retention time.Duration) *process {
 	t.Helper()
 	p := &process{cmd: exec.Command(os.Args[0]), stderr: new(strings.Builder)}
-	p.cmd.Env = append(os.Environ(), childVariable+"="+where)
+	p.cmd.Env = append(os.Environ(), childVariable+"="+where, retentionVariable+"="+retention.String())
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	p.cmd.Stderr = p.stderr
 	in, err := p.cmd.StdinPipe()
