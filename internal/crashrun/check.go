@@ -14,6 +14,8 @@ type verdict struct {
 	counts map[string]int
 	worst  time.Duration // of start after a tick died between commit and publish
 	points map[string]int
+	left   int // messages in the queues at the end
+	dead   int // dead letters of the queues
 }
 
 func (v *verdict) fault(invariant, format string, args ...any) {

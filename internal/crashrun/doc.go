@@ -1,9 +1,11 @@
 // Command crashrun shows that nothing accepted is lost. It runs Belfry as separate processes on a durable
-// PostgreSQL, submits 20,000 jobs while it kills, stops and continues the processes and the database, and
+// PostgreSQL, submits 20,000 jobs while it kills, stops and continues the processes, the database and RabbitMQ, and
 // then holds a witness file, written outside the database, and the final tables against the invariants.
 //
-//	main.go      the driver: settings, phases, the verdict
-//	layout.go    which processes there are
+//	main.go      the driver and its settings
+//	run.go       one layout, from its servers to the final rows
+//	report.go    the verdict, printed
+//	layout.go    which processes there are, and the queue between them
 //	process.go   one child process: start, kill, stop, continue
 //	faults.go    the seeded schedule of faults
 //	load.go      submits jobs and cancels some, over HTTP

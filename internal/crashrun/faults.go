@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -13,13 +14,13 @@ import (
 
 // fault is one thing that goes wrong.
 type fault struct {
-	what string // kill, freeze, point:NAME, database
+	what string // kill, freeze, point:NAME, database, queue
 	who  *process
 }
 
-// faultPlan draws n faults: each named point seven times (at the end of the run some may be left), the
-// database twice, the rest kills and freezes of any process.
-func faultPlan(rnd *rand.Rand, ps []*process, points []string, n int) []fault {
+// faultPlan draws n faults: each named point seven times (at the end of the run some may be left), the rest kills and
+// freezes of any process. Besides the database is restarted twice, and so is the queue's server where messages outlive it.
+func faultPlan(rnd *rand.Rand, ps []*process, points []string, n int, queue bool) []fault {
 	var plan []fault
 	for _, name := range points {
 		for range 7 {
@@ -36,8 +37,12 @@ func faultPlan(rnd *rand.Rand, ps []*process, points []string, n int) []fault {
 	}
 	rnd.Shuffle(len(plan), func(i, j int) { plan[i], plan[j] = plan[j], plan[i] })
 	for i := 1; i <= 2; i++ {
-		at := i * len(plan) / 3
-		plan = append(plan[:at], append([]fault{{what: "database"}}, plan[at:]...)...)
+		plan = slices.Insert(plan, i*len(plan)/3, fault{what: "database"})
+	}
+	if queue {
+		for i := 1; i <= 3; i++ {
+			plan = slices.Insert(plan, i*len(plan)/4, fault{what: "queue"})
+		}
 	}
 	return plan
 }
@@ -55,7 +60,7 @@ func pick(rnd *rand.Rand, ps []*process, point string) *process {
 }
 
 // inflict works the plan off, one fault about every gap, and returns how many were done by kind.
-func inflict(ctx context.Context, rnd *rand.Rand, plan []fault, gap time.Duration, freeze time.Duration, db *pgserver.Server, w *witness) (map[string]int, error) {
+func (st *stage) inflict(ctx context.Context, rnd *rand.Rand, plan []fault, gap time.Duration) (map[string]int, error) {
 	done := map[string]int{}
 	var thawing sync.WaitGroup
 	defer thawing.Wait()
@@ -67,28 +72,40 @@ func inflict(ctx context.Context, rnd *rand.Rand, plan []fault, gap time.Duratio
 		case <-time.After(wait):
 		}
 		done[f.what]++
+		var err error
 		switch {
 		case f.what == "database":
-			w.say("database", "stop")
-			if err := db.Stop(pgserver.Immediate); err != nil {
-				return done, err
-			}
-			time.Sleep(time.Second)
-			if err := db.Start(ctx); err != nil {
-				return done, err
-			}
-			w.say("database", "start")
+			err = st.restart(ctx, f.what, func() error { return st.db.Stop(pgserver.Immediate) }, st.db.Start)
+		case f.what == "queue":
+			err = st.restart(ctx, f.what, st.queue.Server.Kill, st.queue.Server.Start)
 		case f.what == "kill":
 			f.who.kill()
 		case f.what == "freeze":
-			thawing.Go(func() { f.who.freeze(ctx, freeze) })
+			thawing.Go(func() { f.who.freeze(ctx, freezeFor) })
 		default:
 			passes := 1 + rnd.IntN(20)
 			f.who.arm(fmt.Sprintf("%s:%d", strings.TrimPrefix(f.what, "point:"), passes))
+		}
+		if err != nil {
+			return done, err
 		}
 		if (i+1)%10 == 0 {
 			fmt.Printf("%d of %d faults\n", i+1, len(plan))
 		}
 	}
 	return done, nil
+}
+
+// restart ends a server without warning and starts it again a second later.
+func (st *stage) restart(ctx context.Context, what string, stop func() error, start func(context.Context) error) error {
+	st.witness.say(what, "stop")
+	if err := stop(); err != nil {
+		return err
+	}
+	time.Sleep(time.Second)
+	if err := start(ctx); err != nil {
+		return err
+	}
+	st.witness.say(what, "start")
+	return nil
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
-	"os"
+	"slices"
+
+	"github.com/belfry-dev/belfry/internal/queues"
 )
 
 // The settings of every node: short, so that a lease runs out within a fault's gap. They are printed.
@@ -13,20 +15,44 @@ const (
 	freezeFor   = 4_500_000_000 // 4.5 s, past every lease
 )
 
-// layout says which processes there are and which named points they pass.
-func layout(which, dsn, addr, witnessPath string, w *witness, log *os.File) ([]*process, []string, error) {
-	base := []string{"-dsn", dsn, "-witness", witnessPath}
-	make1 := func(name, role string, extra ...string) *process {
-		return &process{name: name, role: role, args: append(append([]string{}, base...), extra...), w: w, log: log}
+// layout says which processes there are, which named points they pass, and what queue is between them.
+type layout struct {
+	name   string
+	says   string
+	kind   string   // of the queue that is installed for it; "" is none
+	env    []string // of the processes
+	nodes  []role
+	points []string
+	jobs   int
+}
+
+// role is a process by what it does.
+type role struct{ name, role string }
+
+var apart = []role{{"api", "api"}, {"tick-1", "tick"}, {"tick-2", "tick"}, {"worker-1", "worker"}, {"worker-2", "worker"}}
+
+// layouts are all there are. moto looks at each message of a queue for each one it sends or receives: it gets fewer jobs,
+// and few at a time.
+var layouts = []layout{
+	{name: "a", says: "separate roles, direct", nodes: apart, points: []string{atFinish, atReply}, jobs: 20_000},
+	{
+		name: "b", says: "tick and worker together over mem topics",
+		env:    []string{"BELFRY_QUEUE_CRITICAL_URL=mem://critical", "BELFRY_QUEUE_DEFAULT_URL=mem://default", "BELFRY_QUEUE_BULK_URL=mem://bulk"},
+		nodes:  []role{{"api", "api"}, {"both-1", "tick,worker"}, {"both-2", "tick,worker"}},
+		points: []string{atPublish, atFinish, atReply}, jobs: 20_000,
+	},
+	{name: "c", says: "separate roles over RabbitMQ", kind: queues.Rabbit, nodes: apart, points: []string{atPublish, atFinish, atReply}, jobs: 20_000},
+	{
+		name: "d", says: "separate roles over SQS on moto", kind: queues.SQS, env: []string{"BELFRY_WINDOW=100"},
+		nodes: apart, points: []string{atPublish, atFinish, atReply}, jobs: 3_000,
+	},
+	{name: "e", says: "separate roles over the Pub/Sub emulator", kind: queues.PubSub, nodes: apart, points: []string{atPublish, atFinish, atReply}, jobs: 20_000},
+}
+
+func findLayout(name string) (layout, error) {
+	i := slices.IndexFunc(layouts, func(l layout) bool { return l.name == name })
+	if i < 0 {
+		return layout{}, fmt.Errorf("layout %q: want a, b, c, d or e", name)
 	}
-	api := make1("api", "api", "-addr", addr)
-	switch which {
-	case "a":
-		return []*process{api, make1("tick-1", "tick"), make1("tick-2", "tick"), make1("worker-1", "worker"), make1("worker-2", "worker")},
-			[]string{atFinish, atReply}, nil
-	case "b":
-		return []*process{api, make1("both-1", "tick,worker", "-queue"), make1("both-2", "tick,worker", "-queue")},
-			[]string{atPublish, atFinish, atReply}, nil
-	}
-	return nil, nil, fmt.Errorf("layout %q: want a or b", which)
+	return layouts[i], nil
 }

@@ -13,11 +13,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belfry-dev/belfry/adapters/local"
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/boot"
 	"github.com/belfry-dev/belfry/internal/node"
+	"github.com/belfry-dev/belfry/internal/queues"
 )
 
 // runNode is what a child process runs: the parts of cmd/local, seen by the witness.
@@ -29,7 +29,6 @@ func runNode(args []string) error {
 	addr := f.String("addr", "", "address of the api")
 	file := f.String("witness", "", "witness file")
 	arm := f.String("point", "", "point to die at")
-	queue := f.Bool("queue", false, "queue mode over mem topics")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -64,8 +63,9 @@ func runNode(args []string) error {
 			return err
 		}
 	}
-	if *queue && strings.Contains(*role, "tick") {
-		q, err := local.Open(nil)
+	if s := parts.Settings; s.QueueMode() {
+		urls := map[core.Priority]string{core.Critical: s.QueueCriticalURL, core.Default: s.QueueDefaultURL, core.Bulk: s.QueueBulkURL}
+		q, err := queues.Open(ctx, urls, s.Lease)
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ type process struct {
 	name string
 	role string
 	args []string
+	env  []string
 	w    *witness
 	log  *os.File
 
@@ -67,6 +68,7 @@ func (p *process) start() (<-chan struct{}, error) {
 	}
 	p.cmd = exec.Command(self, append([]string{"node", "-role", p.role, "-name", p.name, "-point", point}, p.args...)...)
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
+	p.cmd.Env = append(os.Environ(), p.env...)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	p.killed = false
 	if err := p.cmd.Start(); err != nil {
@@ -89,11 +91,13 @@ func (p *process) signal(s syscall.Signal) int {
 	return p.cmd.Process.Pid
 }
 
-// buried notes that a child that nobody killed died at its point.
+// buried notes that a child died at its point: it was killed, and not from here. One that ends by itself, such as a tick
+// that finds no queue, did not get there.
 func (p *process) buried() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.killed && len(p.points) > 0 {
+	status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if !p.killed && ok && status.Signal() == syscall.SIGKILL && len(p.points) > 0 {
 		p.points = p.points[1:]
 	}
 }

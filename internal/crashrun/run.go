@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/belfry-dev/belfry/adapters/postgres"
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/internal/pgserver"
+	"github.com/belfry-dev/belfry/internal/queues"
+)
+
+// stage is what a run plays on.
+type stage struct {
+	settings settings
+	layout
+	dsn     string
+	db      *pgserver.Server
+	queue   *queues.Installation // nil: none of its own
+	witness *witness
+	ps      []*process
+	load    *load
+	close   []func() error // last first
+}
+
+// crash runs one layout from an empty database to its verdict.
+func crash(ctx context.Context, which string, s settings) (err error) {
+	start := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	l, err := findLayout(which)
+	if err != nil {
+		return err
+	}
+	if s.jobs == 0 {
+		s.jobs = l.jobs
+	}
+	fmt.Printf("layout %s (%s), %d jobs, seed %d: lease %s, heartbeat %s, bucket lease %s, back-off 200ms then 1s, freeze %s\n",
+		which, l.says, s.jobs, s.seed, time.Duration(lease), time.Duration(heartbeat), time.Duration(bucketLease), time.Duration(freezeFor))
+	st := &stage{settings: s, layout: l}
+	defer func() { err = errors.Join(err, st.clear()) }()
+	path, err := st.build(ctx)
+	if err != nil {
+		return err
+	}
+	done, rows, err := st.run(ctx)
+	if err != nil {
+		return err
+	}
+	events, err := readWitness(path)
+	if err != nil {
+		return err
+	}
+	v := check(events, rows, st.load.jobs)
+	if st.queue != nil {
+		if v.left, v.dead, err = st.queue.Left(ctx); err != nil {
+			return err
+		}
+	}
+	return st.report(v, done, len(rows), time.Since(start))
+}
+
+// build starts the servers and makes the processes, which are not started yet. It returns the path of the witness file.
+func (st *stage) build(ctx context.Context) (path string, err error) {
+	dir := st.settings.keep
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "belfry-crash-"); err != nil {
+			return "", err
+		}
+		st.close = append(st.close, func() error { return os.RemoveAll(dir) })
+	}
+	path = filepath.Join(dir, "witness-"+st.name+".log")
+	_ = os.Remove(path)
+	if st.witness, err = openWitness(path); err != nil {
+		return "", err
+	}
+	logs, err := os.Create(filepath.Join(dir, "nodes-"+st.name+".log"))
+	if err != nil {
+		return "", err
+	}
+	st.close = append(st.close, logs.Close)
+	if st.db, err = pgserver.Start(ctx, pgserver.Options{Durable: true}); err != nil {
+		return "", err
+	}
+	st.close = append(st.close, st.db.Close)
+	if st.dsn, err = pgserver.CreateDatabase(ctx, st.db.URL()); err != nil {
+		return "", err
+	}
+	env := st.env
+	if st.kind != "" {
+		if st.queue, err = queues.Install(ctx, st.kind); err != nil {
+			return "", err
+		}
+		st.close = append(st.close, st.queue.Server.Close)
+		env = append(env, st.queue.Environment()...)
+	}
+	addr, err := freeAddr()
+	if err != nil {
+		return "", err
+	}
+	for _, n := range st.nodes {
+		args := []string{"-dsn", st.dsn, "-witness", path, "-addr", addr}
+		st.ps = append(st.ps, &process{name: n.name, role: n.role, args: args, env: env, w: st.witness, log: logs})
+	}
+	st.load = newLoad("http://"+addr, st.witness, st.settings.span)
+	return path, postgres.Migrate(ctx, st.dsn)
+}
+
+func (st *stage) clear() (err error) {
+	for i := len(st.close) - 1; i >= 0; i-- {
+		err = errors.Join(err, st.close[i]())
+	}
+	return err
+}
+
+// run starts the processes, lets load and faults loose on them, and returns the final rows.
+func (st *stage) run(ctx context.Context) (map[string]int, []core.Job, error) {
+	store, err := postgres.Open(ctx, st.dsn, postgres.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer store.Close()
+	alive, kill := context.WithCancel(ctx)
+	defer kill()
+	var children sync.WaitGroup
+	errs := make(chan error, len(st.ps))
+	for _, p := range st.ps {
+		children.Go(func() { errs <- p.keep(alive) })
+	}
+	rnd := rand.New(rand.NewPCG(st.settings.seed, uint64(len(st.ps))))
+	var loading sync.WaitGroup
+	loading.Go(func() { st.load.run(ctx, st.settings.seed, st.settings.jobs) })
+	plan := faultPlan(rnd, st.ps, st.points, st.settings.faults, st.queue != nil && st.queue.Durable)
+	done, err := st.inflict(ctx, rnd, plan, st.settings.span/time.Duration(len(plan)))
+	if err != nil {
+		return done, nil, err
+	}
+	loading.Wait()
+	rows, err := settle(ctx, store)
+	kill()
+	children.Wait()
+	for range st.ps {
+		if e := <-errs; e != nil && err == nil {
+			err = e
+		}
+	}
+	return done, rows, err
+}
+
+// settle waits until nothing lives any more, and reads all rows.
+func settle(ctx context.Context, store core.Store) ([]core.Job, error) {
+	for {
+		live, err := store.List(ctx, core.ListQuery{Statuses: []core.Status{core.Scheduled, core.Queued, core.Running}, Limit: 1})
+		if err == nil && len(live.Jobs) == 0 && live.Next == 0 {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("jobs still live at the end: %w", ctx.Err())
+		case <-time.After(250 * time.Millisecond):
+		}
+	}
+	var rows []core.Job
+	before := int64(0)
+	for {
+		page, err := store.List(ctx, core.ListQuery{Before: before, Limit: 1000})
+		rows = append(rows, page.Jobs...)
+		if err != nil || page.Next == 0 {
+			return rows, err
+		}
+		before = page.Next
+	}
+}
+
+func freeAddr() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
+}
