@@ -55,7 +55,7 @@ package: ## the functions as zips for AWS Lambda, in dist/, for arm64 and amd64
 	go run ./internal/lambdazip
 
 .PHONY: accept
-accept: ## 20,000 jobs over HTTP, each held against what its file implies (ARGS="-queue")
+accept: ## 20,000 jobs over HTTP, each held against what its file implies (ARGS="-queue rabbit")
 	go run ./internal/accept $(ARGS)
 
 .PHONY: fuzz-tools
@@ -74,6 +74,10 @@ fuzz-api: ## thousands of requests made from the OpenAPI document, on both store
 .PHONY: crash
 crash: ## kill, freeze and restart everything under load, then check: 6 minutes at most (ARGS="-layout a -seed 7")
 	go run ./internal/crashrun $(ARGS)
+
+.PHONY: crash-queues
+crash-queues: ## the same over RabbitMQ, which is killed too, over SQS on moto and over the Pub/Sub emulator: 10 minutes at most
+	go run ./internal/crashrun -layout c,d,e $(ARGS)
 
 .PHONY: ledger
 ledger: ## schedules through kills, clock changes and two years, previews, 100,000 due at once: about an hour

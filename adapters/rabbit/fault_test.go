@@ -212,7 +212,7 @@ func TestAServerThatHangsHoldsNobody(t *testing.T) {
 	}
 }
 
-// A server that stops is told to everyone, and found again when it is back.
+// A server that stops is told to everyone.
 func TestAServerThatStops(t *testing.T) {
 	t.Parallel()
 	server := testenv.RabbitServer(t)

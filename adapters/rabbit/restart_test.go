@@ -1,0 +1,81 @@
+package rabbit
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/internal/testenv"
+)
+
+// A server that is killed while messages are on their way, and started again, has each of those it confirmed: those that
+// waited, those that a worker held, and those that were confirmed last. Topic and worker find it again.
+func TestAServerThatIsKilledKeepsWhatItConfirmed(t *testing.T) {
+	t.Parallel()
+	server := testenv.RabbitServer(t)
+	q := open(t, server.Address(), QueueOptions{})
+	topic, sub := openTopic(t, q), openSubscription(t, q)
+	due := map[int64]bool{} // confirmed, and not acknowledged
+	next := int64(0)
+	send := func(ctx context.Context) (confirmed int) {
+		batch := messages(20)
+		for i := range batch {
+			next++
+			batch[i].ID = next
+		}
+		for i, err := range topic.Send(ctx, batch) {
+			if err == nil {
+				due[batch[i].ID] = true
+				confirmed++
+			}
+		}
+		return confirmed
+	}
+	for range 5 {
+		if send(t.Context()) != 20 {
+			t.Fatal("a server that runs does not confirm all")
+		}
+	}
+	held, err := sub.Receive(t.Context(), 30)
+	if err != nil || len(held) < 2 {
+		t.Fatal(len(held), err)
+	}
+	killed := make(chan error, 1)
+	time.AfterFunc(50*time.Millisecond, func() { killed <- server.Kill() })
+	for send(t.Context()) == 20 { // until the server dies under it
+	}
+	if err := <-killed; err != nil {
+		t.Fatal(err)
+	}
+	if err := held[0].Ack(t.Context()); err == nil { // from the connection that is gone
+		if _, err = sub.Receive(t.Context(), 1); err == nil {
+			t.Error("the subscription does not notice")
+		}
+	}
+	_ = sub.Close(t.Context())
+	if err := server.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool { return send(t.Context()) == 20 })
+
+	again := openSubscription(t, q)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for len(due) > 0 {
+		got, err := again.Receive(ctx, 100)
+		if err != nil {
+			t.Fatalf("%d confirmed messages do not come: %v", len(due), err)
+		}
+		for _, d := range got {
+			m, err := core.DecodeMessage(d.Body())
+			if err != nil {
+				t.Fatal(err)
+			}
+			delete(due, m.ID)
+			if err := d.Ack(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
