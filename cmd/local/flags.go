@@ -1,89 +1,82 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"net"
-	"slices"
-	"strings"
-	"time"
 
-	"github.com/belfry-dev/belfry/functions/boot"
 	"github.com/belfry-dev/belfry/internal/node"
+	"github.com/belfry-dev/belfry/internal/solo"
+)
+
+// The stacks that the program can stand on.
+const (
+	embedded   = "embedded"
+	containers = "containers"
 )
 
 // options are what the command line says, over what the environment says.
 type options struct {
-	settings boot.Settings
-	roles    node.Roles
-	data     string
-}
-
-// allowThisMachine lets webhooks reach receivers on this machine where nobody but its own users can submit jobs: all
-// roles are in this process and the API listens on loopback.
-func (o *options) allowThisMachine() {
-	host, _, err := net.SplitHostPort(o.settings.Addr)
-	if ip := net.ParseIP(host); err != nil || o.roles != (node.Roles{API: true, Tick: true, Worker: true}) || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return
-	}
-	o.settings.WebhookAllow = append(slices.Clone(o.settings.WebhookAllow), "127.0.0.0/8", "::1", "localhost")
+	solo.Options
+	data  string
+	stack string
+	// passed are the flags that were given, for the program of the containers.
+	passed []string
 }
 
 // parse reads environment and flags. flag.ErrHelp means help was printed.
 func parse(args []string, errs io.Writer) (options, error) {
-	settings, err := boot.ReadSettings()
-	if err == nil {
-		err = settings.CheckCloud(boot.NoCloud)
-	}
+	read, err := solo.Read()
 	if err != nil {
 		return options{}, err
 	}
-	settings.StopGrace = min(settings.StopGrace, time.Second) // Ctrl-C stops within two seconds
-	o := options{settings: settings}
+	fromEnvironment := read.Settings.DatabaseURL
+	o := options{Options: read}
 	f := flag.NewFlagSet("local", flag.ContinueOnError)
 	f.SetOutput(errs)
-	f.StringVar(&o.settings.Addr, "addr", settings.Addr, "address the API listens on; port 0 takes a free one")
+	o.Flags(f)
 	f.StringVar(&o.data, "data", "belfry.db", "SQLite file that keeps the jobs when no database URL is given")
-	f.StringVar(&o.settings.DatabaseURL, "database-url", "", "PostgreSQL to keep the jobs in (default BELFRY_DATABASE_URL)")
-	f.IntVar(&o.settings.Workers, "workers", settings.Workers, "jobs run at once")
+	f.StringVar(&o.Settings.DatabaseURL, "database-url", "", "PostgreSQL to keep the jobs in (default BELFRY_DATABASE_URL)")
 	role := f.String("role", "all", "all, api, tick or worker, or several with commas; all but \"all\" need a database URL")
-	f.DurationVar(&o.settings.Tick, "tick", settings.Tick, "period of the tick")
+	f.StringVar(&o.stack, "stack", embedded, "embedded, or containers: PostgreSQL and SQS on LocalStack, started in containers and removed at the end")
 	if err := f.Parse(args); err != nil {
 		return options{}, err
 	}
 	if f.NArg() > 0 {
 		return options{}, fmt.Errorf("unexpected argument %q: see -help", f.Arg(0))
 	}
-	if o.settings.DatabaseURL == "" {
-		o.settings.DatabaseURL = settings.DatabaseURL
+	switch o.stack {
+	case embedded:
+	case containers:
+		return o, o.pass(f)
+	default:
+		return options{}, fmt.Errorf("-stack %s: want %s or %s", o.stack, embedded, containers)
 	}
-	if o.roles, err = node.ParseRoles(*role); err != nil {
+	if o.Settings.DatabaseURL == "" {
+		o.Settings.DatabaseURL = fromEnvironment
+	}
+	if o.Roles, err = node.ParseRoles(*role); err != nil {
 		return options{}, fmt.Errorf("-role: %w", err)
 	}
-	if o.settings.DatabaseURL == "" && (o.roles != node.Roles{API: true, Tick: true, Worker: true}) {
-		return options{}, fmt.Errorf("-role %s needs -database-url: a SQLite file has room for one process, which runs all roles", o.roles)
+	if o.Settings.DatabaseURL == "" && o.Roles != solo.All {
+		return options{}, fmt.Errorf("-role %s needs -database-url: a SQLite file has room for one process, which runs all roles", o.Roles)
 	}
-	if o.settings.QueueMode() && o.roles.Tick != o.roles.Worker {
-		return options{}, fmt.Errorf("-role %s: mem:// queues live in one process: run tick and worker in it together, or unset the queues (BELFRY_QUEUE_*_URL)", o.roles)
+	if o.Settings.QueueMode() && o.Roles.Tick != o.Roles.Worker {
+		return options{}, fmt.Errorf("-role %s: mem:// queues live in one process: run tick and worker in it together, or unset the queues (BELFRY_QUEUE_*_URL)", o.Roles)
 	}
-	return o, blame(f, o.settings.Check())
+	return o, o.Check(f)
 }
 
-// settingOf are the settings that a flag goes before.
-var settingOf = map[string]string{"addr": "BELFRY_ADDR", "database-url": "BELFRY_DATABASE_URL", "workers": "BELFRY_WORKERS", "tick": "BELFRY_TICK"}
-
-// blame gives faults of settings that a flag has set the flag's name.
-func blame(f *flag.FlagSet, err error) error {
-	if err == nil {
-		return nil
-	}
-	text := err.Error()
+// pass keeps the flags that the program of the containers has too, and refuses those that it cannot follow.
+func (o *options) pass(f *flag.FlagSet) (err error) {
 	f.Visit(func(given *flag.Flag) {
-		if name := settingOf[given.Name]; name != "" {
-			text = strings.ReplaceAll("\n"+text, "\n"+name+": ", "\n-"+given.Name+": ")[1:]
+		switch given.Name {
+		case "stack":
+		case "data", "database-url", "role":
+			err = fmt.Errorf("-%s: with -stack %s jobs are in a PostgreSQL of its own, and one process does everything", given.Name, containers)
+		default:
+			o.passed = append(o.passed, "-"+given.Name+"="+given.Value.String())
 		}
 	})
-	return errors.New(text)
+	return err
 }

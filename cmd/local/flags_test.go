@@ -42,8 +42,8 @@ func TestWebhooksReachThisMachineOnlyFromIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.allowThisMachine()
-		if got := strings.Join(o.settings.WebhookAllow, " "); got != row.allow {
+		o.AllowThisMachine()
+		if got := strings.Join(o.Settings.WebhookAllow, " "); got != row.allow {
 			t.Errorf("%v: allows %q, want %q", row.args, got, row.allow)
 		}
 	}
