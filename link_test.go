@@ -26,6 +26,8 @@ func linked(main string) []string {
 		return []string{"aws"}
 	case folder == "cloudrun" || folder == "workerpool":
 		return []string{"google"}
+	case main == "cmd/local/containers":
+		return []string{"aws"}
 	case main == "cmd/server":
 		return []string{"rabbit"}
 	}
