@@ -85,6 +85,18 @@ func (l *lanePlan) learn(res TickResult, now time.Time) {
 	l.waiting, l.lanes, l.unasked, l.asked = res.Waiting, kept, unasked, l.asked[:0]
 }
 
+// made takes in lanes in which jobs were made since the last pass: the next one asks for them, without having found them
+// first.
+func (l *lanePlan) made(lanes []Lane) {
+	for _, m := range lanes {
+		if i := slices.IndexFunc(l.waiting, func(w Lane) bool { return w.key() == m.key() }); i >= 0 {
+			l.waiting[i].DueIn = min(l.waiting[i].DueIn, 0)
+		} else {
+			l.waiting = append(l.waiting, m)
+		}
+	}
+}
+
 // backlog reports whether a priority has due rows that the last pass left.
 func (l *lanePlan) backlog(p Priority) bool {
 	for key, lane := range l.lanes {

@@ -194,12 +194,20 @@ type Backfilled struct {
 }
 
 // Backfill makes a run, marked as made up late, for each instant of the present rule from from on and before to,
-// at most MaxBackfill of them, or about 16 MiB of payloads. The ledger stays as it is. A dry run only counts.
+// at most MaxBackfill of them, or about 16 MiB of payloads. The ledger stays as it is. A dry run only counts. The range ends
+// at the store's now at the latest, else FieldErrors: what is to come is the rule's to make.
 func (a *ScheduleActs) Backfill(ctx context.Context, tenant, name string, from, to time.Time, dry bool) (Backfilled, error) {
 	var out Backfilled
 	s, err := a.store.GetSchedule(ctx, tenant, name)
 	if err != nil {
 		return out, err
+	}
+	now, err := a.store.Now(ctx)
+	if err != nil {
+		return out, err
+	}
+	if to.After(now) {
+		return out, FieldErrors{{Field: "to", Rule: "must not be later than now: runs of instants to come are made by the rule"}}
 	}
 	rule, err := s.Rule.parse(s.State.Anchor, a.opts.Zones)
 	if err != nil {

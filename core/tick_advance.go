@@ -50,6 +50,7 @@ func (b *batch) write(ctx context.Context) error {
 			continue
 		}
 		b.report.Schedules++
+		b.t.opts.Counts.account(steps[i].Occurrences)
 		b.report.Runs += len(a.JobIDs)
 		b.report.More = b.report.More || b.plans[i].More
 		for j := range steps[i].Jobs {
@@ -57,8 +58,12 @@ func (b *batch) write(ctx context.Context) error {
 		}
 	}
 	if len(lanes) > 0 {
-		b.t.wake(lanesOf(lanes))
-		b.report.More = b.report.More || b.t.dispatcher != nil // they are to be published
+		list := lanesOf(lanes)
+		b.t.wake(list)
+		if b.t.dispatcher != nil {
+			b.t.dispatcher.lanes.made(list)
+			b.report.More = true // they are to be published
+		}
 	}
 	b.of, b.plans, b.jobs, b.bytes = nil, nil, 0, 0
 	return nil

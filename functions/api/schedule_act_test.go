@@ -155,7 +155,7 @@ func TestBackfill(t *testing.T) {
 	if year.Count != 365*86400 {
 		t.Errorf("%+v", year)
 	}
-	for _, row := range [][2]string{{"", "from"}, {`{}`, "from"}, {`{"from":"2026-01-01T00:00:00Z"}`, "to"}, {`{"from":"2026-01-02T00:00:00Z","to":"2026-01-01T00:00:00Z"}`, "to"}, {day + `,"dry_run":1}`, "dry_run"}} {
+	for _, row := range [][2]string{{"", "from"}, {`{}`, "from"}, {`{"from":"2026-01-01T00:00:00Z"}`, "to"}, {`{"from":"2026-01-02T00:00:00Z","to":"2026-01-01T00:00:00Z"}`, "to"}, {`{"from":"2026-01-02T00:00:00Z","to":"2222-01-01T00:00:00Z"}`, "to"}, {day + `,"dry_run":1}`, "dry_run"}} {
 		if got := b.do("POST", "/v1/schedules/s/backfill", row[0]).want(t, 422); !strings.Contains(got.body, `"field":"`+row[1]+`"`) {
 			t.Errorf("%s: %s", row[0], got.body)
 		}

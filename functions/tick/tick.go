@@ -1,9 +1,11 @@
 package tick
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/boot"
@@ -30,6 +32,7 @@ type Options struct {
 // Function is the tick function.
 type Function struct {
 	ticker *core.Ticker
+	period time.Duration
 	topics map[core.Priority]core.Topic
 }
 
@@ -60,7 +63,7 @@ func New(ctx context.Context, o Options) (*Function, error) {
 		f.close(ctx)
 		return nil, err
 	}
-	f.ticker = t
+	f.ticker, f.period = t, cmp.Or(o.Settings.Tick, time.Second)
 	return f, nil
 }
 
@@ -69,9 +72,6 @@ func (f *Function) Run(ctx context.Context) error {
 	defer f.close(context.WithoutCancel(ctx))
 	return f.ticker.Run(ctx)
 }
-
-// Once makes one pass, for hosts that call every second. The leases stay, for the next call.
-func (f *Function) Once(ctx context.Context) (core.TickReport, error) { return f.ticker.Tick(ctx) }
 
 // TakeCredit is the credit for dispatch at submit; see core.Ticker.
 func (f *Function) TakeCredit(p core.Priority, n int) int { return f.ticker.TakeCredit(p, n) }
