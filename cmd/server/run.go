@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"time"
 
@@ -30,6 +31,20 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 	}
 	log := boot.NewLogger(o.settings, errs)
 	boot.QuietStandardLog(log)
+	if err := work(ctx, o, log); err != nil {
+		log.Error("ended", "error", err)
+		return told{err}
+	}
+	return nil
+}
+
+// told is an error that stands in the log.
+type told struct{ error }
+
+func (t told) Unwrap() error { return t.error }
+
+// work migrates or serves.
+func work(ctx context.Context, o options, log *slog.Logger) error {
 	start := patient{log: log, until: time.Now().Add(o.settings.StartWait)}
 	if o.command == migrateCommand {
 		if err := start.migrate(ctx, o.settings.DatabaseURL); err != nil {
