@@ -77,7 +77,7 @@ crash: ## kill, freeze and restart everything under load, then check: 6 minutes 
 
 .PHONY: crash-queues
 crash-queues: ## the same over RabbitMQ, which is killed too, over SQS on moto and over the Pub/Sub emulator: 10 minutes at most
-	go run ./internal/crashrun -layout c,d,e $(ARGS)
+	go run ./internal/crashrun -layout c,d,e -within 200s $(ARGS)
 
 .PHONY: ledger
 ledger: ## schedules through kills, clock changes and two years, previews, 100,000 due at once: about an hour

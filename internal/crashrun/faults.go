@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-dev/belfry/internal/pgserver"
 )
@@ -59,41 +62,43 @@ func pick(rnd *rand.Rand, ps []*process, point string) *process {
 	return fit[rnd.IntN(len(fit))]
 }
 
-// inflict works the plan off, one fault about every gap, and returns how many were done by kind.
+// inflict works the plan off, one fault about every gap, and returns how many were done by kind. Freezes and restarts of
+// the queue's server go on beside what follows.
 func (st *stage) inflict(ctx context.Context, rnd *rand.Rand, plan []fault, gap time.Duration) (map[string]int, error) {
 	done := map[string]int{}
-	var thawing sync.WaitGroup
-	defer thawing.Wait()
+	beside, ctx := errgroup.WithContext(ctx)
 	for i, f := range plan {
 		wait := time.Duration((0.5 + rnd.Float64()) * float64(gap))
 		select {
 		case <-ctx.Done():
-			return done, ctx.Err()
+			return done, cmp.Or(beside.Wait(), ctx.Err())
 		case <-time.After(wait):
 		}
 		done[f.what]++
-		var err error
 		switch {
 		case f.what == "database":
-			err = st.restart(ctx, f.what, func() error { return st.db.Stop(pgserver.Immediate) }, st.db.Start)
+			if err := st.restart(ctx, f.what, func() error { return st.db.Stop(pgserver.Immediate) }, st.db.Start); err != nil {
+				return done, errors.Join(err, beside.Wait())
+			}
 		case f.what == "queue":
-			err = st.restart(ctx, f.what, st.queue.Server.Kill, st.queue.Server.Start)
+			beside.Go(func() error {
+				st.queueFault.Lock() // one may take longer than the next is away
+				defer st.queueFault.Unlock()
+				return st.restart(ctx, f.what, st.queue.Server.Kill, st.queue.Server.Start)
+			})
 		case f.what == "kill":
 			f.who.kill()
 		case f.what == "freeze":
-			thawing.Go(func() { f.who.freeze(ctx, freezeFor) })
+			beside.Go(func() error { f.who.freeze(ctx, freezeFor); return nil })
 		default:
 			passes := 1 + rnd.IntN(20)
 			f.who.arm(fmt.Sprintf("%s:%d", strings.TrimPrefix(f.what, "point:"), passes))
-		}
-		if err != nil {
-			return done, err
 		}
 		if (i+1)%10 == 0 {
 			fmt.Printf("%d of %d faults\n", i+1, len(plan))
 		}
 	}
-	return done, nil
+	return done, beside.Wait()
 }
 
 // restart ends a server without warning and starts it again a second later.

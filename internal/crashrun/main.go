@@ -23,15 +23,13 @@ func main() {
 	}
 }
 
-// longest is how long one layout may take.
-const longest = 3 * time.Minute
-
 // settings of one run.
 type settings struct {
 	seed   uint64
 	jobs   int // 0: as many as the layout's queue carries
 	faults int
 	span   time.Duration // over which jobs are submitted and faults happen
+	within time.Duration // one layout is to be through
 	keep   string        // directory for witness and logs; "" means a temporary one
 }
 
@@ -42,6 +40,7 @@ func drive() error {
 	flag.IntVar(&s.jobs, "n", 0, "jobs accepted; 0 means 20,000, or fewer where the layout's queue is slow")
 	flag.IntVar(&s.faults, "faults", 62, "faults, besides the restarts of the database and of the queue")
 	flag.DurationVar(&s.span, "span", 110*time.Second, "time over which jobs and faults are spread")
+	flag.DurationVar(&s.within, "within", 3*time.Minute, "time that one layout may take")
 	flag.StringVar(&s.keep, "keep", "", "keep witness and logs in this directory")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -28,12 +28,14 @@ type stage struct {
 	ps      []*process
 	load    *load
 	close   []func() error // last first
+
+	queueFault sync.Mutex // held while the queue's server is being restarted
 }
 
 // crash runs one layout from an empty database to its verdict.
 func crash(ctx context.Context, which string, s settings) (err error) {
 	start := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, longest)
+	ctx, cancel := context.WithTimeout(ctx, s.within)
 	defer cancel()
 	l, err := findLayout(which)
 	if err != nil {

@@ -20,6 +20,9 @@ var ErrNotInstalled = errors.New("its programs are neither on PATH nor in the us
 // startTimeout bounds the start of one server: some take long on a busy machine.
 const startTimeout = 2 * time.Minute
 
+// logShown is how much of a server's log an error quotes.
+const logShown = 2000
+
 // guardScript runs a program in the background until its standard input ends, which it does at the latest with
 // the process that started it. Then all of its process group ends, and its folder goes.
 const guardScript = `
@@ -97,7 +100,7 @@ func (s *Server) Start(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			said, _ := os.ReadFile(s.logFile())
-			return fmt.Errorf("queueserver: %s does not serve: %w: %s", s.command[0], err, said)
+			return fmt.Errorf("queueserver: %s does not serve: %w: %s", s.command[0], err, said[max(0, len(said)-logShown):])
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
