@@ -52,7 +52,7 @@ func serve(_ context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
 }
 
 func log(h *cloudrun.Host, a gcp.PushAnswer) {
-	args := []any{"status", a.Status, "message", a.Message, "subscription", a.Subscription, "delivery", a.Delivery}
+	args := []any{"status", a.Status, "message_id", a.Message, "subscription", a.Subscription, "delivery", a.Delivery}
 	switch {
 	case a.Err != nil:
 		h.Log.Warn("message not taken", append(args, "error", a.Err)...)
