@@ -16,6 +16,22 @@ type Stats struct {
 	Unhandled       int           // waiting, due, of a type no process announced; capped
 	OldestSnapshot  time.Duration // age of the oldest open snapshot in the database; 0 when not known
 	HistoryOverflow int
+
+	OldestDueSchedule time.Duration // how long the most overdue schedule has been due; 0 when none is
+	OpenAlerts        []AlertCount  // kinds of which alerts are open
+}
+
+// AlertCount is how many alerts of a kind are open, capped at CountCap for all kinds together.
+type AlertCount struct {
+	Kind string
+	Open int
+}
+
+// ScheduleStates is how many schedules are in each state.
+type ScheduleStates struct {
+	Active int // the rule has an instant to come
+	Paused int
+	Ended  int // it has none
 }
 
 // QueueStats is one priority's live rows.

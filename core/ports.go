@@ -118,6 +118,8 @@ type StatsStore interface {
 	Stats(ctx context.Context, since time.Duration) (Stats, error)
 	// StatsOf counts the live rows and dead letters of one tenant: Now, Queues and DeadLetters only.
 	StatsOf(ctx context.Context, tenant string) (Stats, error)
+	// CountSchedules counts schedules by state, of up to CountCap. It reads them all: do not ask often.
+	CountSchedules(ctx context.Context) (ScheduleStates, error)
 	// Ping reports whether the store can accept jobs: reachable, writable, schema known.
 	Ping(ctx context.Context) error
 	// Now is the store's clock.
@@ -172,6 +174,9 @@ type ScheduleStore interface {
 	AdvanceSchedules(ctx context.Context, steps []Advance, fence []Held) ([]Advanced, error)
 	// ActiveRuns returns the ids of up to 1,000 live jobs of a schedule.
 	ActiveRuns(ctx context.Context, tenant, name string) ([]int64, error)
+	// CancelRuns cancels those of the jobs that are live, as Cancel does, all in one transaction, and returns their ids. Those
+	// locked by another are not waited for and not among them.
+	CancelRuns(ctx context.Context, ids []int64) ([]int64, error)
 	// Occurrences returns up to q.Limit rows of a ledger, newest first.
 	Occurrences(ctx context.Context, q OccurrenceQuery) ([]Occurrence, error)
 	// Succeeded looks for runs of schedules that were done; answer i is for question i.

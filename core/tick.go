@@ -36,6 +36,7 @@ type Ticker struct {
 	background   sync.WaitGroup // upkeep
 	maintaining  atomic.Bool    // upkeep runs once at a time
 	rollups      rollups        // counts of lost attempts, which no worker can give any more
+	waitingAfter int64          // id of the last schedule with a run that waits which was looked at, 0 at the start of a round
 	zonesChecked bool           // no schedule of the buckets held was computed with another time zone database
 	zonesHeld    int            // how many these were
 	typesNext    time.Time      // no watch of types before this
@@ -58,6 +59,7 @@ type TickerOptions struct {
 
 	ScheduleLimit int             // schedules advanced in one pass. Zero means 1,000
 	Schedules     ScheduleOptions // how their plans are made; the period is the Ticker's
+	Counts        *ScheduleCounts // counts what becomes of due instants. Nil means that nobody counts
 
 	TypesPeriod time.Duration // between looks for types without a success. Zero means 10 s
 
@@ -149,7 +151,7 @@ func (t *Ticker) pass(whole context.Context) (TickReport, error) {
 	req := TickRequest{
 		Holder: t.opts.Holder, LeaseLength: t.opts.LeaseLength,
 		ReapLimit: t.opts.ReapLimit, ReapAfter: t.reapAfter, ExpireLimit: t.opts.ExpireLimit,
-		ScheduleLimit: t.opts.ScheduleLimit,
+		ScheduleLimit: t.opts.ScheduleLimit, WaitingAfter: t.waitingAfter, WaitingLimit: waitingAtOnce,
 	}
 	if t.dispatcher == nil {
 		req.Recall = true // of a deployment that had queues before

@@ -9,6 +9,7 @@ import (
 
 const (
 	advanceJobs    = 5_000            // jobs of one transaction that advances schedules; one schedule may have more
+	waitingAtOnce  = 500              // schedules with a run that waits looked at in one pass, so that idle passes cost no more with more
 	brokenEvery    = time.Minute      // how often a schedule whose rule cannot be read is looked at
 	alertsAtOnce   = 100              // alerts published in one go
 	alertTimeout   = 30 * time.Second // of publishing them
@@ -23,6 +24,7 @@ func (t *Ticker) advance(ctx context.Context, res TickResult, report *TickReport
 	if len(res.Held) == 0 {
 		return nil
 	}
+	t.waitingAfter = res.WaitingTo
 	report.NextIn = min(report.NextIn, max(res.ScheduleIn, 0))
 	if err := t.recompute(ctx, res); err != nil {
 		return err
@@ -77,6 +79,7 @@ func (t *Ticker) successes(ctx context.Context, res TickResult) (map[int64]Succe
 // plan plans one schedule: its instants, or the run that waits, and whether a success is overdue.
 func (t *Ticker) plan(s *Schedule, found Success, now time.Time) *SchedulePlan {
 	plan, err := PlanSchedule(s, now, t.opts.Schedules)
+	t.opts.Counts.judge(s.ID, now, err)
 	if err != nil {
 		t.event(TickEvent{Kind: ScheduleBroken, Err: err, Count: 1})
 		plan = s.step()

@@ -25,6 +25,14 @@ func (s *Store) Stats(ctx context.Context, since time.Duration) (core.Stats, err
 			st.Queues = append(st.Queues, q)
 			return nil
 		}),
+		s.sql.call("stats_due_schedule", s.args(0), func(r wire.Row) error {
+			st.OldestDueSchedule = max(st.Now.Sub(r.Time(0)), 0)
+			return nil
+		}),
+		s.sql.call("stats_alerts", wire.NewArgs(1).Int8(core.CountCap), func(r wire.Row) error {
+			st.OpenAlerts = append(st.OpenAlerts, core.AlertCount{Kind: r.Text(0), Open: int(r.Int(1))})
+			return nil
+		}),
 		s.sql.call("read_rollups", s.args(1).Interval(since), func(r wire.Row) error {
 			st.Rollups = append(st.Rollups, rollup(r))
 			return nil
@@ -52,6 +60,15 @@ func (s *Store) StatsOf(ctx context.Context, tenant string) (core.Stats, error) 
 			return nil
 		}))
 	return st, err
+}
+
+// CountSchedules counts schedules by state; see core.StatsStore.
+func (s *Store) CountSchedules(ctx context.Context) (states core.ScheduleStates, err error) {
+	err = s.run(ctx, "count schedules", s.sql.call("count_schedules", wire.NewArgs(1).Int8(core.CountCap), func(r wire.Row) error {
+		states = core.ScheduleStates{Active: int(r.Int(0)), Paused: int(r.Int(1)), Ended: int(r.Int(2))}
+		return nil
+	}))
+	return states, err
 }
 
 // queueStats reads one priority: its number, counts of rows scheduled, due, queued and running, the oldest due run_at.

@@ -19,6 +19,9 @@ func (s *Store) Stats(ctx context.Context, since time.Duration) (core.Stats, err
 			if err := c.countRollups(ctx, &stats, instant(now-since.Microseconds()).Truncate(time.Minute)); err != nil {
 				return err
 			}
+			if err := c.countTroubles(ctx, &stats, now); err != nil {
+				return err
+			}
 			dead, _, err := c.number(ctx, "count_dead_all", core.CountCap)
 			stats.DeadLetters = int(dead)
 			return err

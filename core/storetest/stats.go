@@ -13,6 +13,8 @@ func statsScenarios() []scenario {
 		{"Stats/an empty store is all zero", statsEmpty},
 		{"Stats/counts what is stuck, dead and unhandled", statsTroubles},
 		{"StatsOf/counts one tenant's live jobs and dead letters, and nothing of another's", statsOf},
+		{"Stats/says how late schedules are and how many alerts are open, by kind", statsAlerts},
+		{"CountSchedules/by state", countSchedules},
 		{"Ping/a store in order answers, a closed one does not", ping},
 	}
 }
