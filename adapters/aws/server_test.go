@@ -24,8 +24,11 @@ import (
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
+// account is the one of the queues: LocalStack takes it from the key, moto has one only.
+const account = "123456789012"
+
 func TestMain(m *testing.M) {
-	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_EC2_METADATA_DISABLED": "true"} {
+	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": account, "AWS_SECRET_ACCESS_KEY": "test", "AWS_EC2_METADATA_DISABLED": "true"} {
 		if err := os.Setenv(name, value); err != nil {
 			panic(err)
 		}
@@ -51,7 +54,13 @@ type server struct {
 // newServer starts one for this test.
 func newServer(t *testing.T) *server {
 	t.Helper()
-	behind, err := url.Parse(testenv.SQS(t))
+	return newServerBefore(t, testenv.SQS(t))
+}
+
+// newServerBefore starts one that stands before the SQS server at an address.
+func newServerBefore(t *testing.T, address string) *server {
+	t.Helper()
+	behind, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +131,7 @@ func (s *server) queues(t *testing.T, attributes map[string]string, maxReceives 
 	t.Helper()
 	name, urls := strings.ToLower(rand.Text()), map[core.Priority]string{}
 	for _, p := range core.Priorities {
-		urls[p] = fmt.Sprintf("awssqs://127.0.0.1/123456789012/%s-%s?region=eu-west-1&endpoint=%s", name, p, url.QueryEscape(s.URL))
+		urls[p] = fmt.Sprintf("awssqs://127.0.0.1/%s/%s-%s?region=eu-west-1&endpoint=%s", account, name, p, url.QueryEscape(s.URL))
 	}
 	q, err := OpenQueue(t.Context(), urls, QueueOptions{})
 	if err != nil {
@@ -142,7 +151,7 @@ func (s *server) queues(t *testing.T, attributes map[string]string, maxReceives 
 		}
 		if maxReceives > 0 {
 			create(queue+"-dead", nil)
-			all["RedrivePolicy"] = fmt.Sprintf(`{"deadLetterTargetArn":"arn:aws:sqs:eu-west-1:123456789012:%s-dead","maxReceiveCount":"%d"}`, queue, maxReceives)
+			all["RedrivePolicy"] = fmt.Sprintf(`{"deadLetterTargetArn":"arn:aws:sqs:eu-west-1:%s:%s-dead","maxReceiveCount":"%d"}`, account, queue, maxReceives)
 		}
 		create(queue, all)
 	}

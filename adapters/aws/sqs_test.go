@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/core/queuetest"
+	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
 // open makes queues and opens them.
@@ -22,8 +23,15 @@ func (s *server) open(t *testing.T, opts QueueOptions) *Queue {
 	return q
 }
 
-func TestQueue(t *testing.T) {
-	servers := newServer(t)
+func TestQueue(t *testing.T) { runContract(t, newServer(t)) }
+
+// The same on the second server that speaks SQS, where there is one: they err in different places.
+func TestQueueOnLocalStack(t *testing.T) {
+	runContract(t, newServerBefore(t, testenv.LocalStack(t)))
+}
+
+func runContract(t *testing.T, servers *server) {
+	t.Helper()
 	queuetest.Run(t, queuetest.Harness{
 		Open: func(t *testing.T) core.Queue {
 			return servers.open(t, QueueOptions{RejectAfter: time.Second})

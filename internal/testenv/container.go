@@ -3,18 +3,29 @@ package testenv
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
+
+	"github.com/belfry-dev/belfry/internal/containers/engine"
 )
+
+// fromVariable says where servers may come from, where they are not at an address: "container" leaves out the programs
+// on this machine. Empty means programs, then containers.
+const fromVariable = "BELFRY_TEST_FROM"
+
+// errLeftOut says that programs on this machine are not to be used.
+var errLeftOut = errors.New("programs are left out by " + fromVariable)
+
+// onlyContainers reports whether programs on this machine are left out.
+func onlyContainers() bool { return os.Getenv(fromVariable) == "container" }
 
 // containerProgram serves one server; see its own comment.
 const containerProgram = "github.com/belfry-dev/belfry/internal/testenv/container"
-
-// errNoEngine says that this machine has no container engine that answers.
-var errNoEngine = errors.New("no container engine answers")
 
 // containedServer is a server in a container. It ends with this process, whose
 // end closes the pipe that the container's program reads, or when the value is
@@ -26,11 +37,11 @@ type containedServer struct {
 }
 
 // startContained starts the named server and returns when it serves. The first
-// time on a machine it waits for the image. It returns errNoEngine where there
-// is nothing to run a container.
+// time on a machine it waits for the image. It returns engine.ErrNone where
+// there is nothing to run a container.
 func startContained(name string) (*containedServer, error) {
-	if err := exec.Command("docker", "info").Run(); err != nil {
-		return nil, errNoEngine
+	if err := engine.Answers(context.Background()); err != nil {
+		return nil, err
 	}
 	cmd := exec.Command("go", "run", containerProgram, name)
 	var complaints bytes.Buffer

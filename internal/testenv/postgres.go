@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-dev/belfry/internal/containers/engine"
 	"github.com/belfry-dev/belfry/internal/pgserver"
 )
 
@@ -39,15 +40,18 @@ func startPostgres() (source, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
 	defer cancel()
-	server, err := pgserver.Start(ctx, pgserver.Options{})
-	if err == nil {
-		return source{url: server.URL()}, nil
+	err := fmt.Errorf("%w, %w", pgserver.ErrNotInstalled, errLeftOut)
+	if !onlyContainers() {
+		var server *pgserver.Server
+		if server, err = pgserver.Start(ctx, pgserver.Options{}); err == nil {
+			return source{url: server.URL()}, nil
+		}
 	}
 	if !errors.Is(err, pgserver.ErrNotInstalled) {
 		return source{}, err
 	}
 	contained, containerErr := startContained("postgres")
-	if errors.Is(containerErr, errNoEngine) {
+	if errors.Is(containerErr, engine.ErrNone) {
 		return source{}, fmt.Errorf("%w, and %w", err, containerErr)
 	}
 	if containerErr != nil {

@@ -7,18 +7,23 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/belfry-dev/belfry/internal/containers/engine"
 	"github.com/belfry-dev/belfry/internal/queueserver"
 )
 
 // Addresses of servers that run already.
 const (
-	sqsVariable    = "BELFRY_TEST_SQS_ENDPOINT"    // http://host:port
-	pubsubVariable = "BELFRY_TEST_PUBSUB_EMULATOR" // host:port
-	rabbitVariable = "BELFRY_TEST_RABBIT_URL"      // amqp://user:password@host:port/
+	sqsVariable        = "BELFRY_TEST_SQS_ENDPOINT"    // http://host:port
+	localstackVariable = "BELFRY_TEST_LOCALSTACK_URL"  // http://host:port
+	pubsubVariable     = "BELFRY_TEST_PUBSUB_EMULATOR" // host:port
+	rabbitVariable     = "BELFRY_TEST_RABBIT_URL"      // amqp://user:password@host:port/
 )
 
 var (
-	sharedSQS    = sync.OnceValues(func() (*running, error) { return find("sqs", sqsVariable, queueserver.StartMoto) })
+	sharedSQS        = sync.OnceValues(func() (*running, error) { return find("sqs", sqsVariable, queueserver.StartMoto) })
+	sharedLocalStack = sync.OnceValues(func() (*running, error) {
+		return find("sqs", localstackVariable, func() (*queueserver.Server, error) { return nil, queueserver.ErrNotInstalled })
+	})
 	sharedPubSub = sync.OnceValues(func() (*running, error) { return find("pubsub", pubsubVariable, queueserver.StartPubSub) })
 	sharedRabbit = sync.OnceValues(func() (*running, error) { return find("rabbit", rabbitVariable, queueserver.StartRabbit) })
 )
@@ -34,6 +39,17 @@ type running struct {
 func SQS(t testing.TB) string {
 	t.Helper()
 	return found(t, "sqs", sharedSQS, "install moto (pip install 'moto[server]') or a container engine, or set "+sqsVariable)
+}
+
+// LocalStack returns the endpoint of SQS on LocalStack, which is shared by this process's tests. It comes from an address
+// in the environment or from a container, whose image must be on this machine already: it is too large to be pulled
+// unasked. Its name in the list of required servers is "localstack".
+func LocalStack(t testing.TB) string {
+	t.Helper()
+	if os.Getenv(localstackVariable) == "" {
+		Image(t, "localstack", engine.LocalStack)
+	}
+	return found(t, "localstack", sharedLocalStack, "start a container engine, or set "+localstackVariable)
 }
 
 // PubSub returns the address of a Pub/Sub emulator that is shared by this process's tests: each makes topics of its
@@ -86,15 +102,21 @@ func find(name, variable string, here func() (*queueserver.Server, error)) (*run
 	if address := os.Getenv(variable); address != "" {
 		return &running{address: address}, nil
 	}
-	server, err := here()
-	if err == nil {
-		return &running{address: server.Address(), held: server}, nil
+	var err error
+	if onlyContainers() {
+		err = fmt.Errorf("%w, %w", queueserver.ErrNotInstalled, errLeftOut)
+	} else {
+		server, startErr := here()
+		if startErr == nil {
+			return &running{address: server.Address(), held: server}, nil
+		}
+		err = startErr
 	}
 	if !errors.Is(err, queueserver.ErrNotInstalled) {
 		return nil, err
 	}
 	contained, containerErr := startContained(name)
-	if errors.Is(containerErr, errNoEngine) {
+	if errors.Is(containerErr, engine.ErrNone) {
 		return nil, fmt.Errorf("%w, and %w", err, containerErr)
 	}
 	if containerErr != nil {
