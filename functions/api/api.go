@@ -73,6 +73,7 @@ type Limits struct {
 	TakeTime  time.Duration // for the caller to take an answer, and a second more for each 128 KiB. Zero means 30 s
 	Wait      time.Duration // longest ?wait=. Zero means 60 s
 	Waits     int           // requests that wait at once. Zero means 10,000
+	Timeout   time.Duration // of jobs and types that no target does the work of. Zero means core.MaxTimeout
 	Rate      int           // requests a second of one token, or of one address without one. Zero means no bound
 }
 

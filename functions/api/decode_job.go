@@ -35,6 +35,7 @@ func (a *API) decodeJob(path string, raw []byte) (core.NewJob, *Problem) {
 		j.Delay = 0
 	}
 	d.blame(core.CheckNewJob(&j, now))
+	a.boundTimeout(&d, j.Timeout, j.Target, j.Type)
 	if !d.has("max_attempts") {
 		j.MaxAttempts = 0 // its type may say; see ofType
 	}

@@ -47,6 +47,7 @@ func (a *API) putType(w http.ResponseWriter, r *http.Request) error {
 		a.typeField(d, &t, name, value)
 	})
 	d.blame(core.CheckJobType(&t))
+	a.boundTimeout(d, t.Timeout, t.Target, "")
 	if p := d.problem(); p != nil {
 		return p
 	}

@@ -71,6 +71,7 @@ func (a *API) putSchedule(w http.ResponseWriter, r *http.Request) error {
 	}
 	checked := rule // Put fills in the defaults itself
 	d.blame(core.CheckSchedule(tenant, name, &checked, a.Now()))
+	a.boundTimeout(d, time.Duration(rule.Timeout), rule.Target, rule.Type)
 	if noPathPart(name) {
 		d.fault("name", nameRule)
 	}

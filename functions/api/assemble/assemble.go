@@ -40,7 +40,7 @@ func New(p Parts) (*Service, error) {
 	if p.Submit == nil {
 		p.Submit = p.Store
 	}
-	p.Limits.Rate = p.Settings.APIRate
+	p.Limits.Rate, p.Limits.Timeout = p.Settings.APIRate, p.Settings.MostTimeout
 	s := &Service{
 		submit:  core.NewSubmitter(p.Submit, core.SubmitterOptions{Wake: p.Wake, Types: p.Types}),
 		reports: core.NewReporter(p.Store, core.ReporterOptions{ID: p.Name, Timeout: p.Settings.Timeout}),
