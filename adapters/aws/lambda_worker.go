@@ -26,22 +26,26 @@ type BatchWorker struct {
 	// back. It shrinks to a sixteenth of the time that there is.
 	Grace time.Duration
 	// Work runs the jobs that queue's messages name until ctx ends, then stops as core.Worker does, within twice grace
-	// and half a second. It leaves nothing running.
-	Work func(ctx context.Context, queue core.Queue, grace time.Duration) error
+	// and half a second. It leaves nothing running. Most, unless zero, is the longest that an attempt may take: who has had
+	// that and is not done would have to begin anew in each invocation, so it ends as timed out.
+	Work func(ctx context.Context, queue core.Queue, grace, most time.Duration) error
 }
 
 // Serve runs the jobs of one event and answers which messages SQS is to keep: those that no worker can read, and those
-// whose row could not be written. All else is in the rows: errors, panics, and jobs for which the time does not suffice,
-// which go back uncounted and are dispatched again. The error of Work comes with the answer, for the log.
+// whose row could not be written. All else is in the rows: errors, panics, jobs that took nearly all the time of an
+// invocation and are not done, which have timed out, and jobs that began too late for that, which go back uncounted and
+// are dispatched again. The error of Work comes with the answer, for the log.
 func (w *BatchWorker) Serve(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
 	batch := NewBatch(event)
-	grace, margin := w.Grace, time.Duration(0)
+	var margin, most time.Duration
+	grace := w.Grace
 	if deadline, ok := ctx.Deadline(); ok {
 		all := time.Until(deadline)
 		grace = min(grace, all/16)
 		margin = min(2*time.Second, all/8) // for the rows of what was not started, and the answer
+		most = all - stopping(grace) - margin - min(10*time.Second, all/8)
 	}
-	work, stop := BeforeDeadline(ctx, 2*grace+500*time.Millisecond+margin)
+	work, stop := BeforeDeadline(ctx, stopping(grace)+margin)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -52,7 +56,7 @@ func (w *BatchWorker) Serve(ctx context.Context, event events.SQSEvent) (events.
 		batch.End()
 		stop()
 	}()
-	err := w.Work(work, batch, grace)
+	err := w.Work(work, batch, grace, most)
 	stop()
 	<-ended
 	last, cancel := BeforeDeadline(ctx, margin/4)
@@ -62,6 +66,9 @@ func (w *BatchWorker) Serve(ctx context.Context, event events.SQSEvent) (events.
 	}
 	return batch.Failures(), err
 }
+
+// stopping is how long a worker takes to stop.
+func stopping(grace time.Duration) time.Duration { return 2*grace + 500*time.Millisecond }
 
 // handBack returns the rows of messages that were left to the scheduler: they are started, and ended uncounted.
 func (w *BatchWorker) handBack(ctx context.Context, b *Batch) error {

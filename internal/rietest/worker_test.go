@@ -92,7 +92,7 @@ func TestWorkerBatch(t *testing.T) {
 		errors   int
 	}{
 		"done": {core.Done, 1, 0}, "error": {core.Scheduled, 1, 1}, "panic": {core.Scheduled, 1, 1},
-		"long": {core.Scheduled, 0, 0}, "stale": {core.Queued, 0, 0}, "locked": {core.Queued, 0, 0},
+		"stale": {core.Queued, 0, 0}, "locked": {core.Queued, 0, 0},
 	} {
 		job, err := store.Get(t.Context(), ids[name])
 		if err != nil {
@@ -101,6 +101,11 @@ func TestWorkerBatch(t *testing.T) {
 		if job.Status != want.status || job.Attempts != want.attempts || len(job.Errors) != want.errors {
 			t.Errorf("%s: %s after %d attempts with errors %v, want %+v", name, job.Status, job.Attempts, job.Errors, want)
 		}
+	}
+
+	// Whether it began in time to count is another test's concern.
+	if long, err := store.Get(t.Context(), ids["long"]); err != nil || long.Status != core.Scheduled || len(long.Errors) != long.Attempts {
+		t.Errorf("long: %s after %d attempts with errors %v, %v", long.Status, long.Attempts, long.Errors, err)
 	}
 
 	// The environment is used again, and answers an empty list where all is well.
@@ -117,4 +122,34 @@ func TestWorkerBatch(t *testing.T) {
 			t.Errorf("%s, %v", job.Status, err)
 		}
 	}
+}
+
+// TestWorkerTime: a job that begins too late for the time that is left is handed back, and no attempt is counted. One
+// that had all the time of an invocation has timed out: it would never be done, and is not to begin for ever.
+func TestWorkerTime(t *testing.T) {
+	address, store := database(t)
+	f := start(t, "worker", 24, "BELFRY_DATABASE_URL="+address, "BELFRY_WORKERS=1")
+	first, m := queued(t, store, "sleep", `{"ms":5000}`)
+	event := eventOf(t, map[string]string{"first": string(m.Encode())})
+	late, m := queued(t, store, "sleep", `{"ms":3600000}`)
+	event.Records = append(event.Records, eventOf(t, map[string]string{"late": string(m.Encode())}).Records...)
+	if said := string(f.invoke(t, event)); said != `{"batchItemFailures":[]}` {
+		t.Errorf("one after the other: %s", said)
+	}
+	if job, err := store.Get(t.Context(), first); err != nil || job.Status != core.Done {
+		t.Errorf("the first is %s, %v", job.Status, err)
+	}
+	if job, err := store.Get(t.Context(), late); err != nil || job.Status != core.Scheduled || job.Attempts != 0 || len(job.Errors) != 0 {
+		t.Errorf("the late one is %s after %d attempts with errors %v, %v", job.Status, job.Attempts, job.Errors, err)
+	}
+
+	whole, m := queued(t, store, "sleep", `{"ms":3600000}`)
+	if said := string(f.invoke(t, eventOf(t, map[string]string{"whole": string(m.Encode())}))); said != `{"batchItemFailures":[]}` {
+		t.Errorf("a long one: %s", said)
+	}
+	job, err := store.Get(t.Context(), whole)
+	if err != nil || job.Status != core.Scheduled || job.Attempts != 1 || len(job.Errors) != 1 {
+		t.Errorf("the long one is %s after %d attempts with errors %v, %v", job.Status, job.Attempts, job.Errors, err)
+	}
+	t.Logf("the long one: %v", job.Errors)
 }

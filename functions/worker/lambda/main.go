@@ -25,9 +25,12 @@ func serve(_ context.Context, f *lambda.Function) (any, error) {
 		return nil, err
 	}
 	batches := aws.BatchWorker{Store: f.Store, ID: f.Name, Lease: f.Settings.Lease, Grace: f.Settings.StopGrace}
-	batches.Work = func(ctx context.Context, queue core.Queue, grace time.Duration) error {
+	batches.Work = func(ctx context.Context, queue core.Queue, grace, most time.Duration) error {
 		o := o
 		o.Queue, o.Settings.StopGrace = queue, grace
+		if o.Settings.MostTimeout == 0 || most > 0 && most < o.Settings.MostTimeout {
+			o.Settings.MostTimeout = most
+		}
 		w, err := worker.New(o)
 		if err != nil {
 			return err
