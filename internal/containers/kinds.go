@@ -27,7 +27,7 @@ func Kinds() []string { return slices.Sorted(maps.Keys(kinds(""))) }
 func kinds(password string) map[string]kind {
 	return map[string]kind{
 		"postgres": {
-			image: engine.Postgres, port: "5432/tcp", env: map[string]string{"POSTGRES_PASSWORD": password},
+			image: engine.Postgres, port: "5432/tcp", env: map[string]string{"POSTGRES_PASSWORD": password, "LANG": "C.UTF-8"},
 			cmd: []string{"postgres", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200"},
 			// The image starts the server twice: once to set it up, once for good.
 			ready: wait.ForLog("database system is ready to accept connections").WithOccurrence(2),

@@ -5,14 +5,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"net/netip"
 	"strings"
 
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/api/types/network"
 	"github.com/testcontainers/testcontainers-go"
+	"github.com/testcontainers/testcontainers-go/log"
 	"github.com/testcontainers/testcontainers-go/wait"
 )
 
@@ -35,6 +34,7 @@ func Start(ctx context.Context, name string, tell func(line string)) (_ *Server,
 	if tell == nil {
 		tell = func(string) {}
 	}
+	log.SetDefault(quiet{}) // tell is told instead
 	if err := haveImage(ctx, k.image, tell); err != nil {
 		return nil, fmt.Errorf("containers: image %s: %w", k.image, err)
 	}
@@ -45,7 +45,6 @@ func Start(ctx context.Context, name string, tell func(line string)) (_ *Server,
 		testcontainers.WithHostConfigModifier(k.onlyThisMachine),
 		testcontainers.WithCmd(k.cmd...),
 		testcontainers.WithWaitStrategyAndDeadline(startTimeout, k.ready, wait.ForListeningPort(k.port)),
-		testcontainers.WithLogger(log.New(io.Discard, "", 0)),
 	)
 	s := &Server{Image: k.image, held: running}
 	if err == nil {
@@ -56,6 +55,7 @@ func Start(ctx context.Context, name string, tell func(line string)) (_ *Server,
 	if err != nil {
 		return nil, fmt.Errorf("containers: %s: %w", k.image, errors.Join(err, s.Close()))
 	}
+	tell(k.image + " serves")
 	return s, nil
 }
 
@@ -76,3 +76,8 @@ func (k kind) onlyThisMachine(host *container.HostConfig) {
 		network.MustParsePort(k.port): {{HostIP: netip.MustParseAddr("127.0.0.1")}},
 	}
 }
+
+// quiet takes the log lines of the containers' client, which speak of its own doings.
+type quiet struct{}
+
+func (quiet) Printf(string, ...any) {}
