@@ -16,6 +16,10 @@ type TickRequest struct {
 	DispatchLease, DispatchLeaseMax time.Duration
 	RepublishLimit                  int
 	ScheduleLimit                   int // schedules listed at most; zero means none
+	// Of schedules with a run that waits, those with ids above WaitingAfter are looked at, up to WaitingLimit of them (zero
+	// means ScheduleLimit): a full page is followed by its next one.
+	WaitingAfter int64
+	WaitingLimit int
 }
 
 // TickResult says what the tick found and did.
@@ -29,6 +33,7 @@ type TickResult struct {
 	Waiting    []Lane               // one per (priority, type) with scheduled rows, unhandled types left out: when its first is due
 	Queued     [len(Priorities)]int // queue mode: rows queued per priority (index: priority - 1) before this tick's quotas; capped at CountCap
 	Schedules  []Schedule           // that need an Advance: an instant is due, one waits and no run is active, or a success is overdue
+	WaitingTo  int64                // the last schedule of a full page of those with a run that waits. Zero means that it was not full
 	ScheduleIn time.Duration        // until the next one does, at most an hour; 0 when ScheduleLimit was reached
 	Unsent     bool                 // events of alerts wait to be published
 	Failed     bool                 // jobs failed for good that WatchFailures has not seen

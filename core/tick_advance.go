@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // batch gathers steps of schedules and writes them, in one transaction.
@@ -81,6 +82,7 @@ func lanesOf(set map[Lane]bool) []Lane {
 type RunCanceller interface {
 	GetSchedule(ctx context.Context, tenant, name string) (Schedule, error)
 	ActiveRuns(ctx context.Context, tenant, name string) ([]int64, error)
+	CancelRuns(ctx context.Context, ids []int64) ([]int64, error)
 	Cancel(ctx context.Context, id int64) (Job, error)
 }
 
@@ -88,7 +90,7 @@ type RunCanceller interface {
 // was read it cancels nothing: the newest run may then be the one that another made in their place.
 func CancelRuns(ctx context.Context, store RunCanceller, s *Schedule) error {
 	ids, err := store.ActiveRuns(ctx, s.Tenant, s.Name)
-	if err != nil {
+	if err != nil || len(ids) == 0 {
 		return err
 	}
 	now, err := store.GetSchedule(ctx, s.Tenant, s.Name)
@@ -100,7 +102,14 @@ func CancelRuns(ctx context.Context, store RunCanceller, s *Schedule) error {
 	case now.ID != s.ID || now.Version != s.Version || now.Moves != s.Moves:
 		return nil // what is planned is stale
 	}
+	done, err := store.CancelRuns(ctx, ids)
+	if err != nil {
+		return err
+	}
 	for _, id := range ids {
+		if slices.Contains(done, id) {
+			continue
+		}
 		if _, err := store.Cancel(ctx, id); err != nil && !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound) {
 			return err
 		}

@@ -17,6 +17,19 @@ func (s *Store) Cancel(ctx context.Context, id int64) (core.Job, error) {
 	})
 }
 
+// CancelRuns cancels many jobs at once; see core.ScheduleStore.
+func (s *Store) CancelRuns(ctx context.Context, ids []int64) (done []int64, err error) {
+	err = s.end(ctx, "cancel runs", func(suffix string) []wire.Call {
+		done = nil
+		a := wire.Int8s(s.args(1), ids, func(id *int64) int64 { return *id })
+		return []wire.Call{s.guard(s.opts.LockTimeout), s.sql.call("cancel_runs"+suffix, a, func(r wire.Row) error {
+			done = append(done, r.Int(0))
+			return nil
+		})}
+	})
+	return done, err
+}
+
 // Reschedule gives a job that has not started a new run_at; see core.JobStore.
 func (s *Store) Reschedule(ctx context.Context, id int64, when core.When) (core.Job, error) {
 	waiting := func(st core.Status) bool { return st == core.Scheduled || st == core.Queued }

@@ -66,7 +66,8 @@ func (s *Store) schedules(ctx context.Context, act string, call func(string, *wi
 func (s *Store) DeleteSchedule(ctx context.Context, tenant, name string, version int64) error {
 	fault := core.ErrNotFound
 	a := s.args(3).Text(tenant).Text(name).Int8(version)
-	err := s.run(ctx, "delete schedule", s.guard(s.opts.LockTimeout), s.sql.call("delete_schedule", a, func(r wire.Row) error {
+	lock := s.sql.call("lock_schedule", wire.NewArgs(2).Text(tenant).Text(name), nil)
+	err := s.run(ctx, "delete schedule", s.guard(s.opts.LockTimeout), lock, s.sql.call("delete_schedule", a, func(r wire.Row) error {
 		if fault = nil; !r.Bool(1) {
 			fault = core.ErrStale
 		}

@@ -86,6 +86,37 @@ func schedulePlans(t *testing.T, e *explainer, generic bool) {
 	}
 }
 
+// TestWaitingSchedulesPlan looks at what an idle tick reads where the runs of many schedules wait: of a page of them, not of all.
+func TestWaitingSchedulesPlan(t *testing.T) {
+	address := testenv.Postgres(t)
+	if err := Migrate(t.Context(), address); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), address, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	e := newExplainer(t, s, address)
+	exec(t, e.conn, `
+INSERT INTO belfry.schedules (id, tenant, name, type, exclusive, rule, created_at, updated_at, anchor, accounted, waiting)
+SELECT nextval('belfry.schedule_ids'), '', 'waits-' || i, 'work', true, '{"every":"1h0m0s","type":"work","overlap":"queue_one"}', now(), now(), now(), now(), '{"schedule":"x"}'
+FROM generate_series(1, 20000) i;
+INSERT INTO belfry.jobs (id, type, payload, priority, tenant, run_at, created_at, max_attempts, schedule, scheduled_for, lease_token, status)
+SELECT nextval('belfry.job_ids'), 'work', '{}', 2, '', now() + interval '1 h', now(), 5, 'waits-' || i, now(), 1, 1 FROM generate_series(1, 20000) i;`)
+	req := core.TickRequest{Holder: "h", LeaseLength: time.Hour, ScheduleLimit: 1000, WaitingLimit: 500}
+	if _, err := s.Tick(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	for _, generic := range []bool{false, true} {
+		for _, x := range e.explain(generic, func(s *Store) error { _, err := s.Tick(t.Context(), req); return err }) {
+			if strings.Contains(x.sql, "belfry.schedules") {
+				few(t, x, 5000)
+			}
+		}
+	}
+}
+
 // TestSuccessesOfFewDays looks at what a look for a success touches where years of history are kept: the days around the
 // instant, not all of them.
 func TestSuccessesOfFewDays(t *testing.T) {

@@ -21,6 +21,7 @@ const (
 // not run are ended by one further transaction.
 func (s *Store) Tick(ctx context.Context, req core.TickRequest) (core.TickResult, error) {
 	req.LeaseLength = cmp.Or(req.LeaseLength, defaultBucketLease)
+	req.WaitingLimit = cmp.Or(req.WaitingLimit, req.ScheduleLimit)
 	var t *tick
 	err := s.end(ctx, "tick", func(suffix string) []wire.Call {
 		t = &tick{s: s, req: req}
@@ -95,13 +96,13 @@ func (t *tick) readLane(r wire.Row) error {
 func (t *tick) schedules() []wire.Call {
 	s, req := t.s, t.req
 	return []wire.Call{
-		s.sql.call("due_schedules", s.args(2).Text(req.Holder).Int8(int64(req.ScheduleLimit)), func(r wire.Row) error {
+		s.sql.call("due_schedules", s.args(4).Text(req.Holder).Int8(int64(req.ScheduleLimit)).Int8(req.WaitingAfter).Int8(int64(req.WaitingLimit)), func(r wire.Row) error {
 			t.result.Schedules = append(t.result.Schedules, schedule(r))
 			return nil
 		}),
-		s.sql.call("next_schedule", s.args(1).Text(core.AlertJobFailed), func(r wire.Row) error {
+		s.sql.call("next_schedule", s.args(4).Text(core.AlertJobFailed).Text(req.Holder).Int8(req.WaitingAfter).Int8(int64(req.WaitingLimit)), func(r wire.Row) error {
 			t.result.ScheduleIn, t.result.Unsent = maxScheduleIn, r.Bool(1)
-			t.result.Failed, t.result.Failing = r.Bool(2), r.Bool(3)
+			t.result.Failed, t.result.Failing, t.result.WaitingTo = r.Bool(2), r.Bool(3), r.Int(4)
 			if !r.Null(0) {
 				t.result.ScheduleIn = min(r.Time(0).Sub(t.result.Now), maxScheduleIn)
 			}
@@ -127,12 +128,7 @@ func (t *tick) dispatch() []wire.Call {
 			t.queued(&t.result.Dispatched[len(t.result.Dispatched)-1])
 			return nil
 		}),
-		s.sql.call("count_queued", wire.NewArgs(1).Int8(core.CountCap*int64(len(core.Priorities))), func(r wire.Row) error {
-			if p := core.Priority(r.Int(0)); p.Valid() {
-				t.result.Queued[p-1] = int(min(r.Int(1), core.CountCap))
-			}
-			return nil
-		}),
+		s.countQueued(func(p core.Priority, n int) { t.result.Queued[p-1] = n }),
 	}
 	return append(calls, t.claim.calls(s, "dispatch", func() *wire.Args {
 		return s.args(8).Interval(req.DispatchLease).Text(req.Holder)

@@ -155,8 +155,9 @@ func (t *tx) account(id int64, step *core.Advance, jobs []int64) error {
 }
 
 // dueSchedules adds to a tick's result the schedules that need to be advanced.
-func (t *tx) dueSchedules(limit int, res *core.TickResult) error {
-	due, err := t.rows("due_schedules", t.now, bits(res.Held), int64(limit))
+func (t *tx) dueSchedules(req *core.TickRequest, res *core.TickResult) error {
+	limit, page := req.ScheduleLimit, cmp.Or(req.WaitingLimit, req.ScheduleLimit)
+	due, err := t.rows("due_schedules", t.now, bits(res.Held), int64(limit), req.WaitingAfter, int64(page))
 	if err != nil {
 		return err
 	}
@@ -175,12 +176,13 @@ func (t *tx) dueSchedules(limit int, res *core.TickResult) error {
 		s.Active = s.Active && s.Rule.Exclusive()
 		res.Schedules = append(res.Schedules, s)
 	}
-	next, err := t.row("next_schedule", t.now, core.AlertJobFailed)
+	next, err := t.row("next_schedule", t.now, core.AlertJobFailed, bits(res.Held), req.WaitingAfter, int64(page-1))
 	if err != nil {
 		return err
 	}
 	res.ScheduleIn, res.Unsent = maxScheduleIn, next.int(1) != 0
 	res.Failed, res.Failing = next.int(2) != 0, next.int(3) != 0
+	res.WaitingTo = next.int(4)
 	if at := next.int(0); at != math.MaxInt64 {
 		res.ScheduleIn = min(until(t.now, at), maxScheduleIn)
 	}

@@ -8,17 +8,45 @@ import (
 
 // Cancel ends a job that has not started and asks a running one to stop.
 func (s *Store) Cancel(ctx context.Context, id int64) (core.Job, error) {
-	return s.change(ctx, "cancel", id, func(t *tx, a attempt) (bool, error) {
-		switch a.status {
-		case core.Scheduled, core.Queued:
-			a.raise()
-			return true, t.end(a, core.Cancelled, reasonCancelled, nil)
-		case core.Running:
-			_, err := t.exec("want_cancel", id)
-			return true, err
+	return s.change(ctx, "cancel", id, (*tx).cancel)
+}
+
+// cancel cancels a live job, or says that cancel is wanted, and whether it did.
+func (t *tx) cancel(a attempt) (bool, error) {
+	switch a.status {
+	case core.Scheduled, core.Queued:
+		a.raise()
+		return true, t.end(a, core.Cancelled, reasonCancelled, nil)
+	case core.Running:
+		_, err := t.exec("want_cancel", a.id)
+		return true, err
+	}
+	return false, nil
+}
+
+// CancelRuns cancels many jobs at once.
+func (s *Store) CancelRuns(ctx context.Context, ids []int64) (done []int64, err error) {
+	err = s.writer.run(ctx, func(t *tx) error {
+		done = nil
+		for _, id := range ids {
+			live, err := t.row("get_live", id)
+			if err != nil {
+				return err
+			}
+			if live == nil {
+				continue
+			}
+			cancelled, err := t.cancel(live.attempt())
+			if err != nil {
+				return err
+			}
+			if cancelled {
+				done = append(done, id)
+			}
 		}
-		return false, nil
+		return nil
 	})
+	return done, wrap("cancel runs", err)
 }
 
 // Reschedule gives a job that has not started a new run_at.

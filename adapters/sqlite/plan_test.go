@@ -44,7 +44,7 @@ var plans = map[string][]string{
 	"drop_dead":       {"SEARCH dead_letters USING COVERING INDEX dead_letters_finished (finished_at<?)"},
 	"count_scheduled": {"SEARCH jobs USING COVERING INDEX jobs_due"},
 
-	"due_schedules":   {"SEARCH schedules USING COVERING INDEX schedules_due (next_due>? AND next_due<?)", "SCAN s USING INDEX schedules_waiting", "SEARCH schedules USING COVERING INDEX schedules_expecting (expect_by>? AND expect_by<?)", "SEARCH j USING COVERING INDEX jobs_of_schedules (tenant=? AND schedule=?)"},
+	"due_schedules":   {"SEARCH schedules USING COVERING INDEX schedules_due (next_due>? AND next_due<?)", "SEARCH s USING INDEX schedules_waiting (id>?)", "SEARCH schedules USING COVERING INDEX schedules_expecting (expect_by>? AND expect_by<?)", "SEARCH j USING COVERING INDEX jobs_of_schedules (tenant=? AND schedule=?)"},
 	"expecting_types": {"SCAN t USING INDEX job_types_expecting", "SEARCH r USING INDEX rollups_of_types (type=? AND minute>?)", "SEARCH a USING INDEX alerts_open (kind=? AND tenant=? AND subject=?)"},
 	"next_schedule":   {"SEARCH schedules USING COVERING INDEX schedules_due (next_due>?)", "SEARCH schedules USING COVERING INDEX schedules_expecting (expect_by>?)"},
 	"succeeded":       {"SEARCH job_history USING INDEX job_history_of_schedules (tenant=? AND schedule=? AND scheduled_for>?)"},

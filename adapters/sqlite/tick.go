@@ -33,7 +33,7 @@ func (s *Store) Tick(ctx context.Context, req core.TickRequest) (core.TickResult
 			}
 		}
 		if req.ScheduleLimit > 0 {
-			if err := t.dueSchedules(req.ScheduleLimit, &res); err != nil {
+			if err := t.dueSchedules(&req, &res); err != nil {
 				return err
 			}
 		}

@@ -1,4 +1,4 @@
--- Delete a schedule and its ledger, if its version is the one given (0: any), and clear the alert that it is overdue. The
+-- Delete a schedule and its ledger, under lock_schedule, if its version is the one given (0: any), and clear the alert that it is overdue. The
 -- version it had comes back, and whether it went.
 --   $1 clock offset  $2 tenant  $3 name  $4 version
 WITH found AS MATERIALIZED (
