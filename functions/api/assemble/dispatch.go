@@ -21,9 +21,17 @@ type Dispatcher struct {
 	topics map[core.Priority]core.Topic
 }
 
-// NewDispatcher opens the topics of queue. At most a window of jobs of each priority is published in a minute; the
+// DispatcherStore is what a Dispatcher asks of a store.
+type DispatcherStore interface {
+	core.SubmitDispatchStore
+	// CountQueued counts the queued rows of each priority.
+	CountQueued(ctx context.Context) (map[core.Priority]int, error)
+}
+
+// NewDispatcher opens the topics of queue. Jobs that are due at once are published while few of their priority are
+// queued; in economy mode, where a tick comes only each minute, at most a window of each priority in a minute. The
 // others wait for the tick, as do all that something holds back.
-func NewDispatcher(ctx context.Context, store core.SubmitDispatchStore, queue core.Queue, s boot.Settings) (*Dispatcher, error) {
+func NewDispatcher(ctx context.Context, store DispatcherStore, queue core.Queue, s boot.Settings) (*Dispatcher, error) {
 	d := &Dispatcher{topics: map[core.Priority]core.Topic{}}
 	for _, p := range core.Priorities {
 		topic, err := queue.OpenTopic(ctx, p)
@@ -32,11 +40,16 @@ func NewDispatcher(ctx context.Context, store core.SubmitDispatchStore, queue co
 		}
 		d.topics[p] = topic
 	}
-	credit := &credit{window: s.Window, left: map[core.Priority]int{}}
+	o := core.SubmitDispatchOptions{Topics: d.topics}
+	if s.Economy {
+		credit := &credit{window: s.Window, left: map[core.Priority]int{}}
+		o.TakeCredit, o.Lease = func(p core.Priority, n int) int { return credit.take(p, n, time.Now()) }, creditFor
+	} else {
+		room := &room{store: store}
+		o.TakeCredit = func(p core.Priority, n int) int { return room.take(p, n, time.Now()) }
+	}
 	var err error
-	d.SubmitStore, err = core.NewSubmitDispatcher(store, core.SubmitDispatchOptions{
-		Topics: d.topics, TakeCredit: func(p core.Priority, n int) int { return credit.take(p, n, time.Now()) }, Lease: creditFor,
-	})
+	d.SubmitStore, err = core.NewSubmitDispatcher(store, o)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("assemble: %w", err), d.Close(ctx))
 	}

@@ -60,12 +60,9 @@ func caller(r *http.Request) string {
 	return netip.AddrPortFrom(address, 0).String()
 }
 
-// submitStore is where jobs are written: in economy mode they are published there too. What it opened is closed by finish.
+// submitStore is where jobs are written: where the queues are set, those that are due are published there too. What it opened is closed by finish.
 func submitStore(ctx context.Context, h *cloudrun.Host) (store core.SubmitStore, finish func(context.Context) error, err error) {
 	nothing := func(context.Context) error { return nil }
-	if !h.Settings.Economy {
-		return h.Store, nothing, nil
-	}
 	queue, err := h.OpenQueue(ctx, 0)
 	if err != nil || queue == nil {
 		return h.Store, nothing, err

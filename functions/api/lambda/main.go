@@ -42,11 +42,8 @@ func serve(ctx context.Context, f *lambda.Function) (any, error) {
 	return events.Buffered, nil
 }
 
-// submitStore is where jobs are written: in economy mode they are published there too.
+// submitStore is where jobs are written: where the queues are set, those that are due are published there too.
 func submitStore(ctx context.Context, f *lambda.Function) (core.SubmitStore, error) {
-	if !f.Settings.Economy {
-		return f.Store, nil
-	}
 	queue, err := f.OpenQueue(ctx)
 	if err != nil || queue == nil {
 		return f.Store, err

@@ -1,0 +1,25 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/belfry-dev/belfry/adapters/postgres/wire"
+	"github.com/belfry-dev/belfry/core"
+)
+
+// CountQueued counts the queued rows of each priority, as a tick does, up to core.CountCap: for who publishes without
+// being a scheduler.
+func (s *Store) CountQueued(ctx context.Context) (map[core.Priority]int, error) {
+	queued := map[core.Priority]int{}
+	err := s.run(ctx, "count queued", s.guard(s.opts.LockTimeout), s.countQueued(func(p core.Priority, n int) { queued[p] = n }))
+	return queued, err
+}
+
+func (s *Store) countQueued(found func(core.Priority, int)) wire.Call {
+	return s.sql.call("count_queued", wire.NewArgs(1).Int8(core.CountCap*int64(len(core.Priorities))), func(r wire.Row) error {
+		if p := core.Priority(r.Int(0)); p.Valid() {
+			found(p, int(min(r.Int(1), core.CountCap)))
+		}
+		return nil
+	})
+}

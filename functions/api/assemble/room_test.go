@@ -1,0 +1,113 @@
+package assemble
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/belfry-dev/belfry/adapters/local"
+	"github.com/belfry-dev/belfry/adapters/postgres"
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/boot"
+	"github.com/belfry-dev/belfry/internal/testenv"
+)
+
+// TestDispatchBesideTheTick: jobs that are due are published at their submit until as many are queued as the smallest
+// window holds; the others wait for the tick, in whichever process they are submitted.
+func TestDispatchBesideTheTick(t *testing.T) {
+	address := testenv.Postgres(t)
+	if err := postgres.Migrate(t.Context(), address); err != nil {
+		t.Fatal(err)
+	}
+	store, err := postgres.Open(t.Context(), address, postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	open := func() *Dispatcher {
+		queue, err := local.Open(map[core.Priority]string{core.Critical: "mem://c", core.Default: "mem://d", core.Bulk: "mem://b"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := NewDispatcher(t.Context(), store, queue, boot.Settings{Window: 10_000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = d.Close(context.Background()) })
+		return d
+	}
+	queued := func(d *Dispatcher, p core.Priority, n int) (queued int) {
+		jobs := make([]core.NewJob, n)
+		for i := range jobs {
+			jobs[i] = core.NewJob{Type: "echo", MaxAttempts: 1, Priority: p}
+		}
+		answers, err := d.Submit(t.Context(), jobs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range answers {
+			if a.Status == core.Queued {
+				queued++
+			}
+		}
+		return queued
+	}
+	first := open()
+	if n := queued(first, core.Default, 60); n != 60 {
+		t.Errorf("of 60 jobs %d were published", n)
+	}
+	// Another process sees them, whatever the first has in mind.
+	other := open()
+	if n := queued(other, core.Default, 60); n != core.WindowFloor-60 {
+		t.Errorf("of 60 more %d were published, want %d", n, core.WindowFloor-60)
+	}
+	if n := queued(other, core.Critical, 5); n != 5 {
+		t.Errorf("of 5 critical jobs %d were published", n)
+	}
+	if counted, err := store.CountQueued(t.Context()); err != nil || counted[core.Default] != core.WindowFloor || counted[core.Critical] != 5 || counted[core.Bulk] != 0 {
+		t.Errorf("queued are %v, %v", counted, err)
+	}
+	if n := queued(open(), core.Default, 60); n != 0 {
+		t.Errorf("where there is no room %d were published", n)
+	}
+}
+
+// counted is what a store says.
+type counted struct {
+	queued map[core.Priority]int
+	err    error
+	asked  int
+}
+
+func (c *counted) CountQueued(context.Context) (map[core.Priority]int, error) {
+	c.asked++
+	return c.queued, c.err
+}
+
+func TestRoomIsCountedOnceASecond(t *testing.T) {
+	store := &counted{queued: map[core.Priority]int{core.Default: 95, core.Critical: 100, core.Bulk: 10_000}}
+	r, now := &room{store: store}, time.Now()
+	steps := []struct {
+		after time.Duration
+		take  int
+		want  int
+		asked int
+	}{{0, 3, 3, 1}, {time.Millisecond, 3, 2, 1}, {0, 3, 0, 1}, {time.Second, 1, 1, 2}}
+	for i, step := range steps {
+		now = now.Add(step.after)
+		if got := r.take(core.Default, step.take, now); got != step.want || store.asked != step.asked {
+			t.Errorf("step %d: %d taken and asked %d times, want %d and %d", i, got, store.asked, step.want, step.asked)
+		}
+	}
+	if got := r.take(core.Critical, 1, now); got != 0 {
+		t.Errorf("%d taken of a full queue", got)
+	}
+	store.err = errors.New("it does not answer")
+	now = now.Add(time.Second)
+	for _, wait := range []time.Duration{0, fullFor - time.Millisecond} {
+		if got := r.take(core.Default, 1, now.Add(wait)); got != 0 || store.asked != 3 {
+			t.Errorf("%s after no answer: %d taken, asked %d times", wait, got, store.asked)
+		}
+	}
+}
