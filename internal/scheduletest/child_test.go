@@ -73,13 +73,27 @@ func (c *clocked) set(ctx context.Context, us int64) error {
 		return nil
 	}
 	if c.faked != "" {
-		return setFaked(c.faked, us)
+		return setFaked(c.faked, us-time.Now().UnixMicro())
 	}
 	now, err := c.Now(ctx)
 	if err == nil {
 		c.offset.Add(us - now.UnixMicro())
 	}
 	return err
+}
+
+// follow moves the clock to an instant, or where it goes on by itself by an offset from its server's: several processes
+// have one clock then, whenever each of them gets to it.
+func (c *clocked) follow(us, offset int64) error {
+	switch {
+	case c.fixed:
+		c.offset.Store(us)
+	case c.faked != "":
+		return setFaked(c.faked, offset)
+	default:
+		c.offset.Store(offset)
+	}
+	return nil
 }
 
 // deadly is a store that kills its process at a point.
@@ -139,12 +153,12 @@ func runChild(ctx context.Context, where string) error {
 		return err
 	}
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		var us int64
+		var us, offset int64
 		var finish bool
-		if _, err := fmt.Sscan(lines.Text(), &us, &finish, &d.point, &d.left); err != nil {
+		if _, err := fmt.Sscan(lines.Text(), &us, &offset, &finish, &d.point, &d.left); err != nil {
 			return err
 		}
-		if err := store.set(ctx, us); err != nil {
+		if err := store.follow(us, offset); err != nil {
 			return err
 		}
 		jobs, err := passOnce(ctx, ticker, store, finish)

@@ -32,8 +32,9 @@ func newDesk(w *world) *desk {
 	return &desk{w, a}
 }
 
-// next asks for a schedule's next instants behind the store's now, as `belfry schedules next` does.
-func (d *desk) next(name string, count int) []time.Time {
+// next asks for a schedule's next instants behind the store's now, as `belfry schedules next` does. Each is told with the
+// offset that its zone has on its own date.
+func (d *desk) next(name string, zone *time.Location, count int) []time.Time {
 	d.w.Helper()
 	r := httptest.NewRequestWithContext(d.w.Context(), http.MethodGet, fmt.Sprintf("/v1/schedules/%s/next?count=%d", name, count), nil)
 	answer := httptest.NewRecorder()
@@ -48,6 +49,10 @@ func (d *desk) next(name string, count int) []time.Time {
 	}
 	var all []time.Time
 	for _, item := range body.Items {
+		_, told := item.At.Zone()
+		if _, offset := item.At.In(zone).Zone(); told != offset {
+			d.w.Fatalf("%s is previewed for %s, in %s", name, item.At, item.At.In(zone))
+		}
 		all = append(all, item.At.UTC())
 	}
 	return all

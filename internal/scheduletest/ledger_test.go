@@ -145,11 +145,13 @@ type run struct {
 	where     string
 	procs     []*process
 	retention time.Duration
+	offset    time.Duration // from the true time to that of the stores whose clock goes on by itself
 
 	passes, killed, made int
 }
 
-// pass gives each process its order, all at once.
+// pass gives each process its order, all at once. Where a pass took longer than the step to the next one the clock is not
+// set back.
 func (r *run) pass(orders []order) {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), 5*time.Minute)
@@ -160,12 +162,15 @@ func (r *run) pass(orders []order) {
 		err     error
 	}
 	answers := make(chan answer, len(orders))
+	if next := time.Until(orders[0].at); r.passes == 0 || next > r.offset {
+		r.offset = next
+	}
 	for i, o := range orders {
 		if r.procs[i] == nil {
 			r.procs[i] = startProcess(r.t, r.where, r.retention)
 		}
 		go func() {
-			made, killed, err := r.procs[i].obey(ctx, o)
+			made, killed, err := r.procs[i].obey(ctx, o, r.offset)
 			answers <- answer{i, made, killed, err}
 		}()
 	}

@@ -53,9 +53,10 @@ type order struct {
 	kill   time.Duration
 }
 
-// obey sends an order and waits for its end: the jobs made, or that the process was killed.
-func (p *process) obey(ctx context.Context, o order) (made int, killed bool, err error) {
-	if _, err := fmt.Fprintln(p.in, o.at.UnixMicro(), o.finish, o.point, o.left); err != nil {
+// obey sends an order and waits for its end: the jobs made, or that the process was killed. Offset is from the true time to
+// that of the order, where the store's clock goes on by itself.
+func (p *process) obey(ctx context.Context, o order, offset time.Duration) (made int, killed bool, err error) {
+	if _, err := fmt.Fprintln(p.in, o.at.UnixMicro(), offset.Microseconds(), o.finish, o.point, o.left); err != nil {
 		return 0, false, err
 	}
 	spared := func() bool { return true }
