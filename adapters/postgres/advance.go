@@ -174,10 +174,7 @@ func ruleOf(st *core.Advance) *core.ScheduleRule {
 func runArgs(a *wire.Args, jobs []stepJob) error {
 	covers := make([][]byte, len(jobs))
 	for i, j := range jobs {
-		if j.Run == nil {
-			continue
-		}
-		text, err := encodeCovers(j.Run)
+		text, err := core.EncodeCovers(j.Run)
 		if err != nil {
 			return err
 		}
@@ -207,29 +204,4 @@ func runArgs(a *wire.Args, jobs []stepJob) error {
 	})
 	wire.JSONs(a, jobs, func(*stepJob) []byte { at++; return covers[at-1] })
 	return nil
-}
-
-// covered is the form in which a row keeps what a run made up late stands for.
-type covered struct {
-	CatchUp bool      `json:"catch_up,omitempty"`
-	Count   int64     `json:"count,omitempty"`
-	From    time.Time `json:"from,omitzero"`
-}
-
-// encodeCovers returns nil for a punctual run.
-func encodeCovers(r *core.Run) ([]byte, error) {
-	if !r.CatchUp && r.Covers <= 1 {
-		return nil, nil
-	}
-	return json.Marshal(covered{CatchUp: r.CatchUp, Count: r.Covers, From: r.CoversFrom})
-}
-
-// runOf reads what a job knows of its instant; damaged details read as none.
-func runOf(name string, scheduledFor time.Time, covers []byte) *core.Run {
-	r := &core.Run{Schedule: name, ScheduledFor: scheduledFor}
-	var c covered
-	if len(covers) > 0 && json.Unmarshal(covers, &c) == nil {
-		r.CatchUp, r.Covers, r.CoversFrom = c.CatchUp, c.Count, c.From
-	}
-	return r
 }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"regexp"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,6 +32,19 @@ func (s *Store) shouldPing(_ context.Context, p pgxpool.ShouldPingParams) bool {
 // errPlainPassword refuses to send a password that was made for one connection in the clear.
 var errPlainPassword = errors.New("signed passwords go over TLS only: want sslmode=verify-full, verify-ca or require in the address")
 
+// passwordError says why no password could be made for a connection.
+type passwordError struct{ err error }
+
+// addresses are left out of what a passwordError says: they may hold what is secret.
+var addresses = regexp.MustCompile(`\S*(://|=)\S*`)
+
+func (e *passwordError) Error() string {
+	text := []rune(addresses.ReplaceAllString(e.err.Error(), "…"))
+	return "its password could not be made: " + string(text[:min(len(text), 300)])
+}
+
+func (e *passwordError) Unwrap() error { return e.err }
+
 // freshPassword asks for the password of each connection when it is made.
 func freshPassword(config *pgxpool.Config, password func(context.Context) (string, error)) error {
 	plain := config.ConnConfig.TLSConfig == nil
@@ -41,8 +55,10 @@ func freshPassword(config *pgxpool.Config, password func(context.Context) (strin
 		return errPlainPassword
 	}
 	config.BeforeConnect = func(ctx context.Context, c *pgx.ConnConfig) (err error) {
-		c.Password, err = password(ctx)
-		return err
+		if c.Password, err = password(ctx); err != nil {
+			return &passwordError{err}
+		}
+		return nil
 	}
 	return nil
 }

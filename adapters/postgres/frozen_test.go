@@ -36,10 +36,16 @@ func TestThawedConnectionsAreAsked(t *testing.T) {
 func TestSignedPasswordsNeedTLS(t *testing.T) {
 	for mode, taken := range map[string]bool{"disable": false, "prefer": false, "allow": false, "require": true} {
 		var asked atomic.Bool // the pool asks in goroutines of its own
-		password := func(context.Context) (string, error) { asked.Store(true); return "", errors.New("no credentials") }
+		password := func(context.Context) (string, error) {
+			asked.Store(true)
+			return "", errors.New("no credentials: role=hush https://hush@sts")
+		}
 		_, err := postgres.Open(t.Context(), "postgres://belfry@127.0.0.1:1/belfry?sslmode="+mode, postgres.Options{Password: password})
 		if err == nil || taken != !strings.Contains(err.Error(), "TLS only") || taken != asked.Load() {
 			t.Errorf("sslmode=%s: asked %v, %v", mode, asked.Load(), err)
+		}
+		if taken && (err == nil || !strings.Contains(err.Error(), "no credentials") || strings.Contains(err.Error(), "hush")) {
+			t.Errorf("it should say why no password could be made, and no secrets: %v", err)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func record(j *core.Job, r wire.Row, before *core.Job) {
 		j.Tags = r.Texts(colTags)
 	}
 	if !r.Null(colSchedule) {
-		j.Run = runOf(r.Text(colSchedule), r.Time(colScheduledFor), r[colCovers])
+		j.Run = core.DecodeCovers(r.Text(colSchedule), r.Time(colScheduledFor), r[colCovers])
 	}
 	if !r.Null(colErrors) {
 		j.Errors = attemptErrors(r[colErrors])

@@ -87,6 +87,10 @@ func contextError(err error) error {
 
 // reason says in a few words why a connection failed, without the driver's text, which may quote an address.
 func reason(err error) string {
+	var password *passwordError
+	if errors.As(err, &password) {
+		return password.Error()
+	}
 	var dialed *dialError
 	if errors.As(err, &dialed) {
 		return dialed.Error()

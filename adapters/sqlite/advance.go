@@ -119,13 +119,11 @@ func (t *tx) submitRun(of *core.Schedule, job *core.NewJob) (int64, error) {
 	var schedule, scheduledFor, covers any
 	if r := job.Run; r != nil {
 		schedule, scheduledFor = of.Name, micros(r.ScheduledFor)
-		if r.CatchUp || r.Covers > 1 {
-			text, err := json.Marshal(covered{CatchUp: r.CatchUp, Count: r.Covers, From: r.CoversFrom})
-			if err != nil {
-				return 0, err
-			}
-			covers = string(text)
+		text, err := core.EncodeCovers(r)
+		if err != nil {
+			return 0, err
 		}
+		covers = textOrNull(text)
 	}
 	id := t.w.nextID
 	t.w.nextID++

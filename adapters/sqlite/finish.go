@@ -152,6 +152,9 @@ func repeated(e *core.End, status core.Status, ended int64) core.EndAnswer {
 	if ended == 0 || ended != token {
 		return core.EndAnswer{Stale: true}
 	}
+	if status == core.Queued || status == core.Running {
+		status = core.Scheduled // what the first answer was: since then it went on
+	}
 	return core.EndAnswer{Status: status, Repeat: true}
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/belfry-dev/belfry/core"
 )
@@ -193,18 +192,10 @@ func (r row) schedule() core.Schedule {
 	return s
 }
 
-// covered is the form in which a row keeps what a run made up late stands for.
-type covered struct {
-	CatchUp bool      `json:"catch_up,omitempty"`
-	Count   int64     `json:"count,omitempty"`
-	From    time.Time `json:"from,omitzero"`
-}
-
 // run reads what a job knows of its instant: nil where no schedule made it.
 func (r row) run() *core.Run {
 	if r[colSchedule] == nil {
 		return nil
 	}
-	c := decode[covered](r.raw(colCovers))
-	return &core.Run{Schedule: r.text(colSchedule), ScheduledFor: r.time(colScheduledFor), CatchUp: c.CatchUp, Covers: c.Count, CoversFrom: c.From}
+	return core.DecodeCovers(r.text(colSchedule), r.time(colScheduledFor), r.raw(colCovers))
 }

@@ -10,6 +10,7 @@ import (
 
 func finishScenarios() []scenario {
 	return []scenario{
+		{"Finish/a repeat gets the first answer, also when the next attempt is queued or runs", finishRepeatedLater},
 		{"Finish/each outcome leaves the row it should", finishOutcomes},
 		{"Finish/answers every end of a mixed batch in order", finishMixed},
 		{"Finish/a repeated end gets the first answer and changes nothing", finishRepeat},
@@ -336,4 +337,27 @@ func finishHeld(s *stage) {
 	s.unchanged(held)
 	release(false)
 	s.finishAs(core.Done, core.End{Ref: refOf(held), Outcome: core.EndDone})
+}
+
+func finishRepeatedLater(s *stage) {
+	s.submitMany(2, "a")
+	var ends []core.End
+	for _, job := range s.claim("a", 2) {
+		end := core.End{Ref: refOf(job), Outcome: core.EndRetry}
+		s.finishAs(core.Scheduled, end)
+		ends = append(ends, end)
+	}
+	want := core.EndAnswer{Status: core.Scheduled, Repeat: true}
+	s.advance(time.Second)
+	req := tickRequest("holder-1")
+	req.Dispatch, req.DispatchLease, req.DispatchLeaseMax, req.Quotas = true, time.Minute, time.Hour, []core.Quota{quota("a", 1)}
+	if res := s.tick(req); len(res.Dispatched) != 1 {
+		s.Fatalf("%d jobs were queued", len(res.Dispatched))
+	}
+	s.claim("a", 1)
+	for i, end := range ends {
+		if got := s.finish(end); got != want {
+			s.Errorf("%d: its end, repeated: got %+v, want %+v", i, got, want)
+		}
+	}
 }

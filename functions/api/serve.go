@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"strconv"
 	"time"
+
+	"github.com/belfry-dev/belfry/core"
 )
 
 // answer watches what is written, for the log line and for panics after the first byte.
@@ -123,6 +125,8 @@ func (a *API) recover(w *answer) {
 func (a *API) log(w *answer, r *http.Request, start time.Time) {
 	level := slog.LevelInfo
 	switch {
+	case w.status >= 500 && errors.Is(w.cause, core.ErrBusy):
+		level = slog.LevelWarn // someone else held a lock: the caller tries again
 	case w.status >= 500:
 		level = slog.LevelError
 	case w.status < 400 && quiet[w.route]:

@@ -6,7 +6,7 @@ SELECT g.item, f.status,
        coalesce(f.ended_token = g.token AND g.token <> 0, false) AS repeated
 FROM   unnest($2::bigint[], $3::bigint[], $4::boolean[]) WITH ORDINALITY AS g (ref, token, lost, item)
 LEFT   JOIN LATERAL (
-    SELECT (status + 0) = 3 AS running, CASE WHEN status = 3 AND ended_token = g.token THEN 1 ELSE status END AS status, lease_token, ended_token, lease_until FROM belfry.jobs WHERE id = g.ref
+    SELECT (status + 0) = 3 AS running, CASE WHEN status IN (2, 3) AND ended_token = g.token THEN 1 ELSE status END AS status, lease_token, ended_token, lease_until FROM belfry.jobs WHERE id = g.ref
     UNION ALL
     SELECT false, status, lease_token, ended_token, '-infinity' FROM belfry.job_history WHERE id = g.ref
     UNION ALL
