@@ -219,6 +219,20 @@ func TestFromTickToPush(t *testing.T) {
 	}
 }
 
+// TestAPIPublishes: a job that is due runs without any tick.
+func TestAPIPublishes(t *testing.T) {
+	setting, store := database(t)
+	issuer := NewIssuer(t)
+	p := newPushes(t, issuer)
+	settings := slices.Concat(callerSettings(issuer.Serve(t)), []string{setting, "BELFRY_TOKENS=" + apiToken}, p.settings)
+	p.to(start(t, "worker", settings...))
+	status, body := ask(t, start(t, "api", settings...), "POST", "/v1/jobs", apiToken, `{"type":"echo","priority":"critical"}`)
+	if status != 201 {
+		t.Fatal(status, body)
+	}
+	once(t, store, []int64{1})
+}
+
 // TestTickTwiceAtOnce: calls overlap, in one container and in two; each job is published, and runs, once.
 func TestTickTwiceAtOnce(t *testing.T) {
 	setting, store := database(t)
