@@ -21,7 +21,7 @@ type Stats struct {
 	OpenAlerts        []AlertCount  // kinds of which alerts are open
 }
 
-// AlertCount is how many alerts of a kind are open, capped at CountCap for all kinds together.
+// AlertCount is how many alerts of a kind are open, capped at CountCap.
 type AlertCount struct {
 	Kind string
 	Open int

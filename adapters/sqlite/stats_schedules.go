@@ -27,7 +27,7 @@ func (c *conn) countTroubles(ctx context.Context, stats *core.Stats, now int64) 
 		stats.OldestDueSchedule = -until(now, due)
 	}
 	return c.query(ctx, "stats_alerts", func(r row) error {
-		stats.OpenAlerts = append(stats.OpenAlerts, core.AlertCount{Kind: r.text(0), Open: int(r.int(1))})
+		stats.OpenAlerts = append(stats.OpenAlerts, core.AlertCount{Kind: r.text(0), Open: min(int(r.int(1)), core.CountCap)})
 		return nil
-	}, core.CountCap)
+	})
 }

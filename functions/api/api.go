@@ -36,6 +36,8 @@ type Options struct {
 	// Schedules and Ledger serve schedules. Zero means that there are no calls for them.
 	Schedules *core.ScheduleActs
 	Ledger    core.ScheduleStore
+	// Counts are those of the tick of this process, for /metrics. Zero means that there is none here.
+	Counts *core.ScheduleCounts
 	// Targets judges the targets of jobs and types. Zero means that nothing delivers here: every target is refused.
 	Targets Targets
 	// Attempts and Leases serve targets that report on their attempts. Zero means that there are no calls for it.
@@ -85,6 +87,7 @@ type API struct {
 	Options
 	wait   *waiter
 	recent *recentStats
+	states *recentStates
 	gate   *gate
 	serve  http.Handler
 }
@@ -111,7 +114,7 @@ func New(o Options) (*API, error) {
 	}
 	zero(&o.KeepKeys, 24*time.Hour)
 	o.Limits.fill()
-	a := &API{Options: o, wait: newWaiter(o.Jobs, o.Limits.Waits), recent: &recentStats{store: o.Stats}}
+	a := &API{Options: o, wait: newWaiter(o.Jobs, o.Limits.Waits), recent: &recentStats{store: o.Stats}, states: &recentStates{store: o.Stats}}
 	var err error
 	if a.gate, err = newGate(&o); err != nil {
 		return nil, fmt.Errorf("api: %w", err)

@@ -2,6 +2,8 @@ package api
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -26,6 +28,10 @@ var (
 	stuckMetric    = metric("stuck_jobs", "Running jobs whose lease has passed.")
 	unhandled      = metric("unhandled_jobs", "Due jobs of types that no worker handles, counted up to 100000.")
 	snapshotMetric = metric("oldest_snapshot_seconds", "Age of the oldest open snapshot in the database.")
+	lateMetric     = metric("oldest_due_schedule_seconds", "How long the most overdue schedule has been due.")
+	alertsMetric   = metric("open_alerts", "Alerts that are not cleared, counted up to 100000.", "kind")
+	statesMetric   = metric("schedules", "Schedules by state, counted up to 100000 and at most a minute ago; broken where this process ticks.", "state")
+	outcomesMetric = metric("occurrences_total", "Due instants that the tick of this process accounted for since it began.", "outcome")
 	overflowMetric = metric("history_overflow_jobs", "Finished jobs kept outside the partitions of their days.")
 )
 
@@ -34,7 +40,11 @@ func metric(name, help string, labels ...string) *prometheus.Desc {
 }
 
 // snapshot makes one reading of the store a collector.
-type snapshot struct{ core.Stats }
+type snapshot struct {
+	core.Stats
+	states core.ScheduleStates
+	counts *core.ScheduleCounts // nil where no tick is in this process
+}
 
 // Describe names nothing: which series there are depends on the types there are.
 func (snapshot) Describe(chan<- *prometheus.Desc) {}
@@ -64,11 +74,44 @@ func (s snapshot) Collect(out chan<- prometheus.Metric) {
 		send(prometheus.CounterValue, lostMetric, float64(t.Lost), name)
 		send(prometheus.CounterValue, snoozesMetric, float64(t.Snoozed), name)
 	}
+	s.schedules(send)
 	send(prometheus.GaugeValue, deadMetric, float64(s.DeadLetters))
 	send(prometheus.GaugeValue, stuckMetric, float64(s.Stuck))
 	send(prometheus.GaugeValue, unhandled, float64(s.Unhandled))
 	send(prometheus.GaugeValue, snapshotMetric, s.OldestSnapshot.Seconds())
 	send(prometheus.GaugeValue, overflowMetric, float64(s.HistoryOverflow))
+}
+
+// schedules sends the series of schedules and alerts. A schedule whose rule cannot be read has a next look ahead, so that
+// the store counts it as active.
+func (s snapshot) schedules(send func(kind prometheus.ValueType, desc *prometheus.Desc, value float64, labels ...string)) {
+	send(prometheus.GaugeValue, lateMetric, s.OldestDueSchedule.Seconds())
+	for _, a := range s.alerts() {
+		send(prometheus.GaugeValue, alertsMetric, float64(a.Open), strings.ToValidUTF8(a.Kind, "\uFFFD"))
+	}
+	active := s.states.Active
+	if s.counts != nil {
+		broken := min(s.counts.Broken(s.Now), active)
+		active -= broken
+		send(prometheus.GaugeValue, statesMetric, float64(broken), "broken")
+		for outcome, n := range s.counts.Outcomes() {
+			send(prometheus.CounterValue, outcomesMetric, float64(n), outcome)
+		}
+	}
+	send(prometheus.GaugeValue, statesMetric, float64(active), "active")
+	send(prometheus.GaugeValue, statesMetric, float64(s.states.Paused), "paused")
+	send(prometheus.GaugeValue, statesMetric, float64(s.states.Ended), "ended")
+}
+
+// alerts are the counts of all kinds, those of which none is open too: a series that goes away never falls to 0.
+func (s snapshot) alerts() []core.AlertCount {
+	all := slices.Clone(s.OpenAlerts)
+	for _, kind := range []string{core.AlertScheduleMissed, core.AlertTypeMissed, core.AlertJobFailed} {
+		if !slices.ContainsFunc(all, func(a core.AlertCount) bool { return a.Kind == kind }) {
+			all = append(all, core.AlertCount{Kind: kind})
+		}
+	}
+	return all
 }
 
 // lag is one priority's histogram; Prometheus wants its buckets cumulative.
@@ -97,8 +140,12 @@ func (a *API) metrics(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	states, err := a.states.get(r.Context())
+	if err != nil {
+		return err
+	}
 	registry := prometheus.NewRegistry()
-	if err := registry.Register(snapshot{stats}); err != nil {
+	if err := registry.Register(snapshot{stats, states, a.Counts}); err != nil {
 		return err
 	}
 	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(w, r)

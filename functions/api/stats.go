@@ -19,30 +19,52 @@ const statsWindow = 5 * time.Minute
 // statsAge is how old numbers may be: however many ask, the store counts once a second.
 const statsAge = time.Second
 
-// recentStats is the store's numbers, at most statsAge old. Callers that come while they are being read wait
-// for that one answer.
+// statesAge is how old the counts of schedules by state may be: to count them the store reads them all.
+const statesAge = time.Minute
+
+// recentStats is the store's numbers, at most statsAge old.
 type recentStats struct {
 	store core.StatsStore
-	turn  sync.Mutex
-	stats core.Stats
-	read  time.Time
+	last  reading[core.Stats]
 }
 
 func (s *recentStats) get(ctx context.Context) (core.Stats, error) {
-	s.turn.Lock()
-	defer s.turn.Unlock()
-	if !s.read.IsZero() && time.Since(s.read) < statsAge {
-		return s.stats, nil
+	return s.last.get(ctx, statsAge, func() (core.Stats, error) { return s.store.Stats(ctx, statsWindow) })
+}
+
+// recentStates is the store's schedules by state, at most statesAge old.
+type recentStates struct {
+	store core.StatsStore
+	last  reading[core.ScheduleStates]
+}
+
+func (s *recentStates) get(ctx context.Context) (core.ScheduleStates, error) {
+	return s.last.get(ctx, statesAge, func() (core.ScheduleStates, error) { return s.store.CountSchedules(ctx) })
+}
+
+// reading is what was last read of something. Callers that come while it is being read wait for that one answer.
+type reading[T any] struct {
+	turn  sync.Mutex
+	value T
+	at    time.Time
+}
+
+func (r *reading[T]) get(ctx context.Context, age time.Duration, read func() (T, error)) (T, error) {
+	r.turn.Lock()
+	defer r.turn.Unlock()
+	var none T
+	if !r.at.IsZero() && time.Since(r.at) < age {
+		return r.value, nil
 	}
 	if err := ctx.Err(); err != nil {
-		return core.Stats{}, err
+		return none, err
 	}
-	stats, err := s.store.Stats(ctx, statsWindow)
+	value, err := read()
 	if err != nil {
-		return core.Stats{}, err
+		return none, err
 	}
-	s.stats, s.read = stats, time.Now()
-	return stats, nil
+	r.value, r.at = value, time.Now()
+	return value, nil
 }
 
 // Stats is the document of GET /v1/stats.

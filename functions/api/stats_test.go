@@ -16,14 +16,18 @@ import (
 // someStats is a store with known numbers.
 type someStats struct {
 	core.StatsStore
-	stats core.Stats
-	err   error
-	reads atomic.Int32
+	stats         core.Stats
+	err           error
+	reads, counts atomic.Int32
 }
 
 func (s *someStats) Stats(context.Context, time.Duration) (core.Stats, error) {
 	s.reads.Add(1)
 	return s.stats, s.err
+}
+func (s *someStats) CountSchedules(context.Context) (core.ScheduleStates, error) {
+	s.counts.Add(1)
+	return core.ScheduleStates{Active: 21, Paused: 22, Ended: 23}, s.err
 }
 func (s *someStats) Ping(context.Context) error { return s.err }
 
@@ -54,6 +58,7 @@ func knownStats() core.Stats {
 			{Priority: core.Default, Type: `队列"\` + "\n\xfe", Starts: 6},
 		},
 		DeadLetters: 11, Stuck: 12, Unhandled: core.CountCap, OldestSnapshot: 13 * time.Second, HistoryOverflow: 14,
+		OldestDueSchedule: 15 * time.Second, OpenAlerts: []core.AlertCount{{Kind: core.AlertScheduleMissed, Open: 16}, {Kind: "of an\xffother", Open: 17}},
 	}
 }
 
@@ -108,6 +113,9 @@ func TestMetrics(t *testing.T) {
 		`belfry_lost_leases_total{type="echo"} 30`,
 		`belfry_snoozes_total{type="echo"} 40`,
 		`belfry_dead_letters 11`, `belfry_stuck_jobs 12`, `belfry_unhandled_jobs 100000`, `belfry_oldest_snapshot_seconds 13`, `belfry_history_overflow_jobs 14`,
+		`belfry_oldest_due_schedule_seconds 15`, `belfry_open_alerts{kind="schedule_missed"} 16`, `belfry_open_alerts{kind="type_missed"} 0`,
+		`belfry_open_alerts{kind="job_failed"} 0`, `belfry_open_alerts{kind="of an` + "\uFFFD" + `other"} 17`,
+		`belfry_schedules{state="active"} 21`, `belfry_schedules{state="paused"} 22`, `belfry_schedules{state="ended"} 23`,
 	} {
 		if !strings.Contains(a.body, want+"\n") {
 			t.Errorf("no %s", want)
@@ -125,6 +133,44 @@ func TestMetrics(t *testing.T) {
 	b.do("GET", "/v1/stats", "")
 	if n := stats.reads.Load(); n != 1 {
 		t.Errorf("the store was asked %d times within a second", n)
+	}
+	if n := stats.counts.Load(); n != 1 {
+		t.Errorf("schedules were counted %d times within a minute", n)
+	}
+	if strings.Contains(a.body, "belfry_occurrences_total{") || strings.Contains(a.body, `state="broken"`) {
+		t.Error("no tick is here, but it counts")
+	}
+}
+
+// What a tick of the same process counts: a schedule that fires, and one whose rule somebody damaged.
+func TestMetricsOfATick(t *testing.T) {
+	counts := &core.ScheduleCounts{}
+	b := newBench(t, func(o *api.Options) { o.Counts = counts })
+	ticker, err := core.NewTicker(b.store, core.TickerOptions{Holder: "h", Counts: counts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"whole", "damaged"} {
+		b.do("PUT", "/v1/schedules/"+name, `{"every":"1h","type":"echo"}`).want(t, http.StatusCreated)
+	}
+	damaged, err := b.store.GetSchedule(t.Context(), "", "damaged")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rule := damaged.Rule
+	rule.Every, rule.Cron = 0, "no rule"
+	if _, err := b.store.AdvanceSchedules(t.Context(), []core.Advance{{ID: damaged.ID, Version: damaged.Version, Moves: damaged.Moves, Rule: &rule, State: damaged.State}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	b.offset.Add((time.Hour + time.Second).Microseconds())
+	if _, err := ticker.Tick(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	a := b.do("GET", "/metrics", "").want(t, http.StatusOK)
+	for _, want := range []string{`belfry_occurrences_total{outcome="fired"} 1`, `belfry_occurrences_total{outcome="skipped"} 0`, `belfry_schedules{state="broken"} 1`, `belfry_schedules{state="active"} 1`} {
+		if !strings.Contains(a.body, want+"\n") {
+			t.Errorf("no %s in %s", want, a.body)
+		}
 	}
 }
 

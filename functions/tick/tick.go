@@ -23,6 +23,8 @@ type Options struct {
 	Types *core.Types
 	// Alerts tells of alerts. Nil means that nobody is told.
 	Alerts func(ctx context.Context, alerts []core.Alert) error
+	// Counts counts what becomes of due instants. Nil means that nobody counts.
+	Counts *core.ScheduleCounts
 	// OnTick sees every pass that succeeded. Nil means nobody looks.
 	OnTick func(core.TickReport)
 	// Concurrency declares how many jobs of a priority the consumers run at once. Zero means unknown.
@@ -54,7 +56,7 @@ func New(ctx context.Context, o Options) (*Function, error) {
 	t, err := core.NewTicker(o.Store, core.TickerOptions{
 		Holder: o.Holder, Period: o.Settings.Tick, LeaseLength: o.Settings.BucketLease, Topics: f.topics, Wake: o.Wake,
 		Maintain:  core.MaintainRequest{HistoryRetention: o.Settings.HistoryRetention, DeadRetention: o.Settings.DeadRetention, LedgerRetention: o.Settings.LedgerRetention},
-		Schedules: schedules, OnAlerts: o.Alerts,
+		Schedules: schedules, OnAlerts: o.Alerts, Counts: o.Counts,
 		OnTick:   o.OnTick,
 		Dispatch: core.DispatchOptions{Ceiling: o.Settings.Window, Concurrency: o.Concurrency},
 		OnEvent:  func(e core.TickEvent) { logEvent(o.Log, e) },

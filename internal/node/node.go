@@ -81,7 +81,8 @@ type running struct {
 
 	types    *core.Types
 	webhooks *boot.Webhooks
-	alerts   *boot.Alerts // nil where nobody is told
+	alerts   *boot.Alerts         // nil where nobody is told
+	counts   *core.ScheduleCounts // of this process's tick; nil where there is none
 
 	passed   *pulse        // passes of the tick
 	claimed  *pulse        // claims of a direct worker, at most poll apart
@@ -107,8 +108,8 @@ func (n *running) build(ctx context.Context) (err error) {
 		}
 	}
 	if n.Roles.Tick {
-		n.passed = newPulse()
-		o := tick.Options{Store: n.Store, Queue: n.Queue, Settings: n.Settings, Holder: n.name, Log: n.Log, Types: n.types}
+		n.passed, n.counts = newPulse(), &core.ScheduleCounts{}
+		o := tick.Options{Store: n.Store, Queue: n.Queue, Settings: n.Settings, Holder: n.name, Log: n.Log, Types: n.types, Counts: n.counts}
 		o.OnTick = func(core.TickReport) { n.passed.beat() }
 		if n.alerts, err = boot.OpenAlerts(ctx, n.Settings, n.webhooks.Guard, n.Store); err != nil {
 			return err
@@ -150,7 +151,7 @@ func (n *running) buildAPI(ctx context.Context) error {
 		return fmt.Errorf("serve %s: %w", n.Listener.Addr(), err)
 	}
 	o := assemble.Parts{
-		Settings: n.Settings, Store: n.Store, Submit: store, Types: n.types, Webhooks: n.webhooks, Name: n.name, Version: n.Version, Log: n.Log,
+		Settings: n.Settings, Store: n.Store, Submit: store, Types: n.types, Webhooks: n.webhooks, Name: n.name, Version: n.Version, Log: n.Log, Counts: n.counts,
 		Closed: !loopback && !n.Settings.Insecure, Loopback: loopback && !n.Settings.Insecure,
 	}
 	if n.worker != nil {

@@ -21,6 +21,7 @@ type Parts struct {
 	Name     string // of this process among all
 	Version  string
 	Log      *slog.Logger
+	Counts   *core.ScheduleCounts // of the tick of this process. Nil means none is here
 	// Closed lets no call go without a token, Loopback says that a loopback address is served; see api.Options.
 	Closed, Loopback bool
 	Limits           api.Limits     // beside the rate, which is a setting
@@ -50,7 +51,7 @@ func New(p Parts) (*Service, error) {
 		Limits: p.Limits, KeepKeys: p.Settings.KeepKeys, Poke: p.Poke,
 		Submitter: s.submit, Jobs: p.Store, Stats: p.Store, Version: p.Version, Logger: p.Log,
 		Schedules: core.NewScheduleActs(p.Store, scheduleOptions(p), p.Wake), Ledger: p.Store,
-		Types: p.Types, Attempts: s.reports, Leases: p.Webhooks.Leases,
+		Types: p.Types, Attempts: s.reports, Leases: p.Webhooks.Leases, Counts: p.Counts,
 	}
 	if p.Webhooks.Guard != nil {
 		o.Targets = p.Webhooks.Guard
