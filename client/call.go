@@ -26,10 +26,16 @@ type call struct {
 	header       map[string]string
 	key          string        // Idempotency-Key; "" means none
 	repeatable   bool          // may reach the server twice, whatever the key
+	reads        bool          // changes nothing, although its method may; a GET need not say so
 	wait         time.Duration // added to the timeout of a try
 }
 
 func (c *call) name() string { return c.method + " " + c.path }
+
+// writes reports whether the operation may change something: then a lost answer leaves open whether it did.
+func (c *call) writes() bool {
+	return !c.reads && !slices.Contains([]string{http.MethodGet, http.MethodHead}, c.method)
+}
 
 // do makes tries until one succeeds, one fails for good, or they are used up; the last error counts. It returns
 // the status and the body of an answer from 200 to 299.
@@ -45,7 +51,7 @@ func (c *Client) do(ctx context.Context, call call) (int, []byte, error) {
 			return status, body, nil
 		}
 		inFlight := call.key != "" && isInFlight(err)
-		unknown = unknown || call.method != http.MethodGet && (inFlight || leavesUnknown(err))
+		unknown = unknown || call.writes() && (inFlight || leavesUnknown(err))
 		v := c.opts.Retry.judge(err, repeatable)
 		wait := max(v.wait, c.opts.Retry.pause(try))
 		if inFlight && waited < c.opts.Retry.Timeout {
@@ -169,6 +175,5 @@ func lost(ctx context.Context, call *call, err error) error {
 	} else if errors.Is(err, context.DeadlineExceeded) {
 		err = errors.New("no answer in time")
 	}
-	wrote := !slices.Contains([]string{http.MethodGet, http.MethodHead}, call.method)
-	return &connectionError{call: call.name(), err: err, unknown: wrote && !unsent, ended: ctx.Err() != nil}
+	return &connectionError{call: call.name(), err: err, unknown: call.writes() && !unsent, ended: ctx.Err() != nil}
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -159,6 +160,37 @@ func TestOtherWritesAreSentOnce(t *testing.T) {
 	l.left.Store(1)
 	if _, err := newClient(t, l.start(t, server), nil).Cancel(t.Context(), job.ID); !errors.Is(err, client.ErrUnknown) || l.sent.Load() != 1 {
 		t.Errorf("%d requests, %v", l.sent.Load(), err)
+	}
+}
+
+// A lost answer to a call that only reads leaves nothing open, whatever its method.
+func TestLostAnswersOfReadsLeaveNothingOpen(t *testing.T) {
+	server := nodetest.Start(t, "api")
+	if _, _, err := newClient(t, server, nil).PutSchedule(t.Context(), client.NewSchedule{Name: "nightly", Type: "echo", Rule: client.Rule{Cron: "@daily"}}, client.Condition{}); err != nil {
+		t.Fatal(err)
+	}
+	l := &loser{}
+	lossy := newClient(t, l.start(t, server), nil)
+	day := time.Now().Truncate(24 * time.Hour)
+	for name, read := range map[string]func() error{
+		"preview": func() error {
+			_, err := lossy.PreviewSchedule(t.Context(), client.Rule{Cron: "@daily"}, time.Time{}, 1)
+			return err
+		},
+		"next": func() error { _, err := lossy.NextOccurrences(t.Context(), "", "nightly", 1); return err },
+		"backfill, dry": func() error {
+			_, err := lossy.BackfillSchedule(t.Context(), "", "nightly", day.Add(-72*time.Hour), day, true)
+			return err
+		},
+		"redrive, dry": func() error {
+			_, _, err := lossy.CountDead(t.Context(), client.DeadFilter{All: true}, "")
+			return err
+		},
+	} {
+		l.left.Store(3)
+		if err := read(); !errors.Is(err, client.ErrUnreachable) || errors.Is(err, client.ErrUnknown) || strings.Contains(err.Error(), "may or may not") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

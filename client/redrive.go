@@ -114,7 +114,7 @@ func (c *Client) redrive(ctx context.Context, f DeadFilter, o RedriveOptions, dr
 	if err != nil {
 		return Redriven{}, err
 	}
-	call := call{method: http.MethodPost, path: "/v1/dead-letters/redrive", body: body, repeatable: dry}
+	call := call{method: http.MethodPost, path: "/v1/dead-letters/redrive", body: body, repeatable: dry, reads: dry}
 	_, answer, err := c.do(ctx, call)
 	if err != nil {
 		return Redriven{}, err

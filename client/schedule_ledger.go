@@ -70,7 +70,7 @@ func (c *Client) PreviewSchedule(ctx context.Context, r Rule, from time.Time, co
 	if err != nil {
 		return nil, err
 	}
-	return c.preview(ctx, call{method: http.MethodPost, path: "/v1/schedules/preview", body: body, repeatable: true})
+	return c.preview(ctx, call{method: http.MethodPost, path: "/v1/schedules/preview", body: body, repeatable: true, reads: true})
 }
 
 func (c *Client) preview(ctx context.Context, call call) (*Preview, error) {
@@ -102,7 +102,7 @@ func (c *Client) BackfillSchedule(ctx context.Context, tenant, name string, from
 	if err != nil {
 		return nil, err
 	}
-	call := call{method: http.MethodPost, path: schedulePath(name) + "/backfill", query: ofTenant(tenant), body: body, repeatable: dry}
+	call := call{method: http.MethodPost, path: schedulePath(name) + "/backfill", query: ofTenant(tenant), body: body, repeatable: dry, reads: dry}
 	_, answer, err := c.do(ctx, call)
 	if err != nil {
 		return nil, err
