@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,32 +25,43 @@ type importedSchedule struct {
 	Tenant   string            `yaml:"tenant,omitempty" json:"tenant,omitempty"`
 	Type     string            `yaml:"type" json:"type"`
 	Payload  map[string]string `yaml:"payload" json:"payload"`
+	line     int
 }
 
 // importFlags are what import crontab takes.
 type importFlags struct {
 	typ, zone, tenant, out string
 	system                 bool
+	apply                  applyFlags
 }
 
 func (a *app) crontabCommand() *cobra.Command {
 	var f importFlags
-	c := &cobra.Command{Use: "crontab FILE", Short: "Make a file for schedules apply of a crontab", Args: counted(1, 1, "a crontab, or - for standard input"),
-		Long: `Make a file for schedules apply of a crontab, and say line by line what could not be taken and why. Each line's command
-becomes the payload of a job: {"command": "…"}, with "stdin" where the line has a %, and "user" with --system. A handler
-of the type has to run it. Rules are judged by the server; nothing is kept there.
+	c := &cobra.Command{Use: "crontab FILE", Short: "Make schedules of a crontab, after showing when they would run", Args: counted(1, 1, "a crontab, or - for standard input"),
+		Long: `Make schedules of a crontab, after showing when they would run, and say line by line what could not be taken and why.
+Each line's command becomes the payload of a job: {"command": "…"}, with "stdin" where the line has a %, and "user" with
+--system. A handler of the type has to run it. A schedule that is there already under the name of a line stays as it is.
+
+With --out a file for schedules apply is written instead, to look at and to keep, and nothing is made.
 
 CRON_TZ and TZ hold for the lines below them. A crontab without them means the zone of its machine: give it by --time-zone.
-Where a line that is a job could not be taken the exit code is 1, and the file has the others.`,
-		Example: "  crontab -l | belfry schedules import crontab - --type shell --time-zone Europe/Berlin --out schedules.yaml"}
+Where a line that is a job could not be taken the exit code is 1; the others are taken all the same.`,
+		Example: "  crontab -l > crontab.txt && belfry schedules import crontab crontab.txt --type shell --time-zone Europe/Berlin\n" +
+			"  crontab -l | belfry schedules import crontab - --type shell --time-zone Europe/Berlin --out schedules.yaml"}
 	c.Flags().StringVar(&f.typ, "type", "", "of the jobs (required)")
 	c.Flags().StringVar(&f.zone, "time-zone", "", "of lines that no CRON_TZ stands above; none means UTC")
 	c.Flags().StringVar(&f.tenant, "tenant", "", "of the schedules")
-	c.Flags().StringVar(&f.out, "out", "", "write there; none means standard output")
+	c.Flags().StringVar(&f.out, "out", "", "make nothing, write a file for schedules apply there; - is standard output")
+	c.Flags().IntVar(&f.apply.days, "days", 7, "how many days of fire times are shown, 1 to 366")
+	c.Flags().BoolVarP(&f.apply.yes, "yes", "y", false, "do not ask")
+	c.Flags().BoolVar(&f.apply.dry, "dry-run", false, "only show what would be made")
 	c.Flags().BoolVar(&f.system, "system", false, "a user stands before each command, as in /etc/crontab and /etc/cron.d")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.typ == "" {
 			return usage("%s wants --type", c.CommandPath())
+		}
+		if f.apply.days < 1 || f.apply.days > 366 {
+			return usage("--days must lie between 1 and 366")
 		}
 		api, err := a.client()
 		if err != nil {
@@ -64,7 +76,7 @@ Where a line that is a job could not be taken the exit code is 1, and the file h
 	return c
 }
 
-// notTaken is a line that is not in the file.
+// notTaken is a line of which no schedule comes.
 type notTaken struct {
 	Line   int    `json:"line"`
 	Reason string `json:"reason"`
@@ -85,7 +97,7 @@ func (a *app) importCrontab(ctx context.Context, api *client.Client, text string
 			left = append(left, notTaken{l.number, l.fault})
 			continue
 		}
-		s := importedSchedule{Name: l.name, Cron: l.cron, TimeZone: l.zone, Tenant: f.tenant, Type: f.typ, Payload: map[string]string{"command": l.command}}
+		s := importedSchedule{Name: l.name, Cron: l.cron, TimeZone: l.zone, Tenant: f.tenant, Type: f.typ, Payload: map[string]string{"command": l.command}, line: l.number}
 		if l.stdin != "" {
 			s.Payload["stdin"] = l.stdin
 		}
@@ -94,8 +106,16 @@ func (a *app) importCrontab(ctx context.Context, api *client.Client, text string
 		}
 		taken = append(taken, s)
 	}
-	if err := a.writeImported(taken, left, f.out); err != nil {
-		return err
+	if f.out != "" {
+		if err := a.writeImported(taken, left, f.out); err != nil {
+			return err
+		}
+	} else {
+		kept, err := a.applyImported(ctx, api, taken, left, f.apply)
+		if err != nil {
+			return err
+		}
+		lost = lost || kept
 	}
 	if lost {
 		return &quietError{exitFailed}
@@ -128,7 +148,7 @@ func (a *app) writeImported(taken []importedSchedule, left []notTaken, file stri
 	if err := encoder.Encode(map[string]any{"schedules": taken}); err != nil {
 		return err
 	}
-	if file != "" {
+	if file != "-" {
 		if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
 			return err
 		}
@@ -138,7 +158,7 @@ func (a *app) writeImported(taken []importedSchedule, left []notTaken, file stri
 	}
 	raw := bytes.ContainsFunc(b.Bytes(), func(r rune) bool { return r != '\n' && !shows(r) })
 	switch {
-	case file != "":
+	case file != "-":
 	case raw: // as JSON, which is YAML too and can escape what a terminal would act on
 		if err := a.printValue(map[string]any{"schedules": taken}); err != nil {
 			return err
@@ -148,9 +168,46 @@ func (a *app) writeImported(taken []importedSchedule, left []notTaken, file stri
 			return err
 		}
 	}
+	a.tellLeft(len(taken), left)
+	return nil
+}
+
+// tellLeft says which lines were not taken, and why.
+func (a *app) tellLeft(taken int, left []notTaken) {
 	for _, l := range left {
 		fmt.Fprintf(a.errs, "line %d was not taken: %s\n", l.Line, clean(l.Reason))
 	}
-	fmt.Fprintf(a.errs, "%s taken, %d not\n", numbered(len(taken), "line"), len(left))
-	return nil
+	fmt.Fprintf(a.errs, "%s taken, %d not\n", numbered(taken, "line"), len(left))
+}
+
+// applyImported makes the schedules of lines, after showing them. What is there already stays as it is: kept reports
+// that a line would have changed it.
+func (a *app) applyImported(ctx context.Context, api *client.Client, taken []importedSchedule, left []notTaken, f applyFlags) (kept bool, err error) {
+	now := a.now()
+	plan := []planned{}
+	for _, s := range taken {
+		p, err := planOne(ctx, api, client.NewSchedule{
+			Name: s.Name, Tenant: s.Tenant, Type: s.Type, Payload: s.Payload, Rule: client.Rule{Cron: s.Cron, TimeZone: s.TimeZone},
+		}, now, now.AddDate(0, 0, f.days))
+		if err != nil {
+			return false, err
+		}
+		if p.Action == "change" {
+			kept = true
+			left = append(left, notTaken{s.line, fmt.Sprintf("there is a schedule %s already, with another %s: it stays as it is", s.Name, strings.Join(p.Fields, ", "))})
+			continue
+		}
+		plan = append(plan, p)
+	}
+	slices.SortFunc(left, func(a, b notTaken) int { return cmp.Compare(a.Line, b.Line) })
+	if a.json {
+		for _, l := range left {
+			if err := a.printValue(map[string]any{"action": "not_taken", "line": l.Line, "reason": l.Reason}); err != nil {
+				return kept, err
+			}
+		}
+	} else {
+		a.tellLeft(len(plan), left)
+	}
+	return kept, a.follow(ctx, api, plan, f)
 }

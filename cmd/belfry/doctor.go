@@ -29,6 +29,10 @@ func (f *findings) ok(check, format string, args ...any) {
 	*f = append(*f, finding{Check: check, State: stateOK, Text: fmt.Sprintf(format, args...)})
 }
 
+func (f *findings) leftOut(check, text string) {
+	*f = append(*f, finding{Check: check, State: stateLeftOut, Text: text})
+}
+
 func (f *findings) warn(check, text, advice string) {
 	*f = append(*f, finding{check, stateWarning, text, advice})
 }
@@ -58,7 +62,7 @@ func (a *app) doctor(ctx context.Context) error {
 	if a.database != "" {
 		a.checkDatabase(ctx, &f)
 	} else {
-		f = append(f, finding{"database", stateLeftOut, "no --database-url and no BELFRY_DATABASE_URL", ""})
+		f.leftOut("database", "no --database-url and no BELFRY_DATABASE_URL")
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -37,9 +37,29 @@ func (a *app) checkAPI(ctx context.Context, f *findings) error {
 		return nil
 	}
 	a.checkClock(f, "clock", s.Now, asked.Add(-time.Second)) // the answer is up to a second old
-	checkWork(f, s)
+	whole, err := seesAll(ctx, api)
+	if err != nil {
+		f.broken("token", err.Error(), adviceFor(err))
+		return nil
+	}
+	checkWork(f, s, whole)
 	return nil
 }
+
+// seesAll reports whether the token is for all tenants: one that is for one is told of its own jobs and dead letters
+// only, and of the rest nothing that would look like trouble.
+func seesAll(ctx context.Context, api *client.Client) (bool, error) {
+	for _, err := range api.ListTypes(ctx) {
+		if errors.Is(err, client.ErrForbidden) {
+			return false, nil
+		}
+		return err == nil, err
+	}
+	return true, nil
+}
+
+// notVisible is what is said of checks that a tenant's token cannot make.
+const notVisible = "not visible with this token, which is for one tenant"
 
 func adviceFor(err error) string {
 	switch {
@@ -68,9 +88,11 @@ func (a *app) checkClock(f *findings, check string, store, asked time.Time) {
 		"Belfry goes by the store's clock. Set both by NTP, and prefer delay to run_at where clocks cannot be trusted")
 }
 
-// checkWork looks at what waits and what hangs.
-func checkWork(f *findings, s *client.Stats) {
-	if s.Stuck > 0 {
+// checkWork looks at what waits and what hangs, as far as a token for all tenants is given, or for one.
+func checkWork(f *findings, s *client.Stats, whole bool) {
+	if !whole {
+		f.leftOut("stuck", notVisible)
+	} else if s.Stuck > 0 {
 		f.broken("stuck", "running under a lease that has passed: "+jobs(s.Stuck),
 			"a tick takes them back within seconds: if the number stays, no tick runs, so start one and look at its log")
 	} else {
@@ -87,7 +109,9 @@ func checkWork(f *findings, s *client.Stats) {
 	} else {
 		f.ok("late", "no job has been due for more than %s", dueAllowed)
 	}
-	if s.Unhandled > 0 {
+	if !whole {
+		f.leftOut("unhandled", notVisible)
+	} else if s.Unhandled > 0 {
 		f.warn("unhandled", fmt.Sprintf("%s due, of types that no worker handles", jobs(s.Unhandled)), "start a worker with a handler for each type, or cancel the jobs; --database-url names the types")
 	} else {
 		f.ok("unhandled", "every due job's type has a worker")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/client"
+	"github.com/belfry-dev/belfry/internal/nodetest"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
@@ -50,12 +51,28 @@ func TestDoctorLooksAtWork(t *testing.T) {
 	checkWork(&f, &client.Stats{
 		Queues: []client.QueueStats{{Priority: client.Bulk, OldestDue: "1h0m0.5s"}, {Priority: client.Default, OldestDue: "59s"}},
 		Stuck:  1, Unhandled: 2, DeadLetters: 100_000, Capped: true, OldestSnapshot: "6m0s", HistoryOverflow: 3,
-	})
+	}, true)
 	if got, want := states(t, f), "stuck: broken, late: warning, unhandled: warning, dead letters: warning, snapshot: warning, history: warning"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if f[0].Text != "running under a lease that has passed: 1 job" || f[1].Text != "due jobs wait: bulk 1h0m1s" || f[3].Text != "100000+ wait to be looked at" {
 		t.Errorf("%+v", f)
+	}
+}
+
+// A token for one tenant is told nothing of what is counted for all: that is no good news.
+func TestDoctorWithATenantsToken(t *testing.T) {
+	server := newRig(t, nodetest.Start(t, "api"))
+	admin := strings.TrimSpace(server.ok("tokens", "create", "--role", "admin", "--name", "all"))
+	tenant := strings.TrimSpace(server.ok("tokens", "create", "--role", "read", "--name", "one", "--tenant", "acme", "--token", admin))
+	for token, want := range map[string]string{admin: "ok        stuck", tenant: "left out  stuck         not visible with this token"} {
+		server.run("doctor", "--token", token)
+		if !strings.Contains(server.out, want) {
+			t.Errorf("no %q in\n%s%s", want, server.out, server.errs)
+		}
+		if hidden := strings.Count(server.out, "not visible"); hidden != map[string]int{admin: 0, tenant: 2}[token] {
+			t.Errorf("%d checks are not visible:\n%s", hidden, server.out)
+		}
 	}
 }
 

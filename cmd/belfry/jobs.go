@@ -43,6 +43,7 @@ func (a *app) listCommand() *cobra.Command {
 	flags.StringVar(&tenant, "tenant", "", `of this tenant; "" means those without one`)
 	flags.StringVar(&priority, "priority", "", "critical, default or bulk")
 	flags.StringVar(&f.Tag, "tag", "", "with this tag")
+	flags.StringVar(&f.Schedule, "schedule", "", "made by the schedule of this name")
 	flags.StringVar(&after, "run-after", "", "due at this time or later (RFC 3339)")
 	flags.StringVar(&before, "run-before", "", "due before this time (RFC 3339)")
 	flags.IntVar(&limit, "limit", 50, "at most this many; 0 means all")

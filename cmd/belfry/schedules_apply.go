@@ -64,6 +64,11 @@ func (a *app) apply(ctx context.Context, api *client.Client, wanted []client.New
 	if err != nil {
 		return err
 	}
+	return a.follow(ctx, api, plan, f)
+}
+
+// follow shows a plan, asks, and carries it out.
+func (a *app) follow(ctx context.Context, api *client.Client, plan []planned, f applyFlags) error {
 	n := map[string]int{}
 	for i := range plan {
 		n[plan[i].Action]++

@@ -31,6 +31,9 @@ func TestSchedulesFromTheCommandLine(t *testing.T) {
 	if out := r.ok("schedules", "trigger", name, "--json"); !strings.Contains(out, `"schedule":"nightly / 100%"`) {
 		t.Error(out)
 	}
+	if out := r.ok("jobs", "list", "--schedule", name, "--json") + r.ok("jobs", "list", "--schedule", "another", "--json"); strings.Count(out, "\n") != 1 || !strings.Contains(out, `"schedule":"nightly / 100%"`) {
+		t.Error(out)
+	}
 	if out := r.ok("schedules", "next", name, "--count", "2"); strings.Count(out, "\n") != 3 || !strings.Contains(out, "T02:30:00+0") {
 		t.Error(out)
 	}
@@ -169,7 +172,41 @@ func TestImportCrontab(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(rows, "\n"), strings.Join(want, "\n"))
 	}
 	r.in = "17 * * * * root cd / && run-parts /etc/cron.hourly\n"
-	if out := r.ok("schedules", "import", "crontab", "-", "--type", "shell", "--system"); !strings.Contains(out, "user: root") || !strings.Contains(out, "command: cd / && run-parts") || !strings.Contains(out, "name: cd") {
+	if out := r.ok("schedules", "import", "crontab", "-", "--type", "shell", "--system", "--out", "-"); !strings.Contains(out, "user: root") || !strings.Contains(out, "command: cd / && run-parts") || !strings.Contains(out, "name: cd") {
+		t.Error(out)
+	}
+}
+
+// Applied at once: the plan comes first and needs a yes, then the schedules are there; a second time nothing changes, and
+// one that somebody changed meanwhile is kept.
+func TestImportCrontabAtOnce(t *testing.T) {
+	r := newRig(t, nodetest.Start(t, "api"))
+	file := []string{"schedules", "import", "crontab", "testdata/crontab", "--type", "shell"}
+	if code := r.run(file...); code != exitUsage || !strings.Contains(r.errs, "4 to make") || !strings.Contains(r.errs, "--yes does it") {
+		t.Errorf("%d %s%s", code, r.out, r.errs)
+	}
+	if code := r.run(append(file, "--dry-run")...); code != exitFailed || !strings.Contains(r.out, "+ backup.sh: is new — At 02:30 every day") || !strings.Contains(r.out, " appears") || !strings.Contains(r.errs, "line 9 was not taken: @reboot") {
+		t.Errorf("%d %s%s", code, r.out, r.errs)
+	}
+	if out := r.ok("schedules", "list"); out != "there are no schedules\n" {
+		t.Error(out)
+	}
+	if code := r.run(append(file, "--yes")...); code != exitFailed || !strings.Contains(r.out, "done\n") || !strings.Contains(r.errs, "4 lines taken, 6 not") {
+		t.Errorf("%d %s%s", code, r.out, r.errs)
+	}
+	r.ok("schedules", "put", "probe", "--cron", "@hourly", "--type", "shell", "--payload", `{"command":"/usr/local/bin/probe --quiet"}`)
+	if code := r.run(append(file, "--yes")...); code != exitFailed || !strings.Contains(r.out, "0 to make, 0 to change, 0 to delete, 3 unchanged") ||
+		!strings.Contains(r.errs, "line 4 was not taken: there is a schedule probe already, with another cron: it stays as it is") {
+		t.Errorf("%d %s%s", code, r.out, r.errs)
+	}
+	if out := r.ok("schedules", "get", "probe", "--json"); !strings.Contains(out, `"cron":"@hourly"`) {
+		t.Error(out)
+	}
+	if code := r.run(append(file, "--dry-run", "--json")...); code != exitFailed || strings.Count(r.out, `"action":"not_taken"`) != 7 || strings.Count(r.out, `"action":"unchanged"`) != 3 {
+		t.Errorf("%d %s%s", code, r.out, r.errs)
+	}
+	r.in = "@daily /bin/one\n"
+	if out := r.ok("schedules", "import", "crontab", "-", "--type", "shell", "--yes"); !strings.Contains(out, "1 to make") {
 		t.Error(out)
 	}
 }

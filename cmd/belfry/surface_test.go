@@ -50,7 +50,7 @@ var samples = map[string]sample{
 	"schedules next":           {args: "a", calls: true},
 	"schedules preview":        {args: "--cron @daily", calls: true},
 	"schedules apply":          {args: "testdata/schedules.yaml", calls: true, destroys: true},
-	"schedules import crontab": {args: "testdata/crontab --type shell", calls: true},
+	"schedules import crontab": {args: "testdata/crontab --type shell", calls: true, destroys: true},
 	"alerts list":              {calls: true},
 	"tokens create":            {args: "--name n --role read", calls: true},
 	"tokens list":              {calls: true},

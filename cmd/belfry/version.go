@@ -6,17 +6,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/boot"
 )
 
 func version() string { return boot.Version() }
 
 func (a *app) versionCommand() *cobra.Command {
-	return &cobra.Command{Use: "version", Short: "This program's version", Args: counted(0, 0, "no arguments"), RunE: func(*cobra.Command, []string) error {
+	return &cobra.Command{Use: "version", Short: "This program's version, and that of its time zone database", Args: counted(0, 0, "no arguments"), RunE: func(*cobra.Command, []string) error {
 		if a.json {
-			return a.printValue(map[string]string{"version": version(), "go": runtime.Version()})
+			return a.printValue(map[string]string{"version": version(), "go": runtime.Version(), "tz_data": core.TZDataVersion()})
 		}
-		fmt.Fprintf(a.out, "belfry %s (%s)\n", version(), runtime.Version())
+		fmt.Fprintf(a.out, "belfry %s (%s, time zones %s)\n", version(), runtime.Version(), core.TZDataVersion())
 		return nil
 	}}
 }
