@@ -148,7 +148,7 @@ func (h *hall) report(before int64) {
 	h.Helper()
 	var jobs, rows, left int
 	err := h.conn.QueryRow(h.Context(), `SELECT (SELECT count(*) FROM belfry.jobs) + (SELECT count(*) FROM belfry.job_history),
-    (SELECT count(*) FROM belfry.occurrences o WHERE o.outcome = 'fired' AND o.count = 1 AND o.job_id IS NOT NULL), (SELECT count(*) FROM belfry.schedules WHERE next_due <= $1)`, h.due).Scan(&jobs, &rows, &left)
+    (SELECT count(*) FROM belfry.occurrences o WHERE o.outcome IN ('fired', 'caught_up') AND o.count = 1 AND o.job_id IS NOT NULL), (SELECT count(*) FROM belfry.schedules WHERE next_due <= $1)`, h.due).Scan(&jobs, &rows, &left)
 	if err != nil {
 		h.Fatal(err)
 	}
