@@ -15,10 +15,8 @@ import (
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
-const (
-	imageVariable = "BELFRY_LOCALSTACK_IMAGE" // an image that was built before
-	buildVariable = "BELFRY_TEST_LARGE"       // without one, "1" has it built here, which takes minutes
-)
+// imageVariable names an image of the functions that was built before. Without it the test builds one.
+const imageVariable = "BELFRY_LOCALSTACK_IMAGE"
 
 // project is one run of the compose file, on ports of its own.
 type project struct {
@@ -31,14 +29,7 @@ type project struct {
 func up(t *testing.T) *project {
 	t.Helper()
 	testenv.Image(t, "localstack", engine.LocalStack)
-	if os.Getenv(imageVariable) == "" && os.Getenv(buildVariable) != "1" {
-		t.Skipf("left out, because it needs the image of the functions: set %s to one, or %s=1 to build it", imageVariable, buildVariable)
-	}
-	images := []string{engine.Postgres}
-	if os.Getenv(imageVariable) == "" {
-		images = append(images, "golang:1.26")
-	}
-	compose := testenv.Compose(t, images...)
+	compose := testenv.Compose(t, engine.Postgres)
 	name := "belfry-aws-" + strings.ToLower(rand.Text()[:10])
 	ports := [2]string{freePort(t), freePort(t)}
 	p := &project{
@@ -46,11 +37,9 @@ func up(t *testing.T) *project {
 		env:     append(os.Environ(), "BELFRY_PORT="+ports[0], "LOCALSTACK_PORT="+ports[1], "BELFRY_TOKENS="+token, "BELFRY_QUEUE_VISIBILITY=2"),
 		api:     "http://127.0.0.1:" + ports[0] + "/v1", sqs: "http://127.0.0.1:" + ports[1],
 	}
-	start := []string{"up", "-d", "--no-build"}
 	if os.Getenv(imageVariable) == "" {
+		buildImage(t, name)
 		p.env = append(p.env, imageVariable+"="+name)
-		start = []string{"up", "-d", "--build"}
-		t.Cleanup(func() { _ = exec.Command("docker", "image", "rm", name).Run() })
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -62,7 +51,7 @@ func up(t *testing.T) *project {
 		}
 	})
 	begun := time.Now()
-	if said, err := p.run(t.Context(), start...); err != nil {
+	if said, err := p.run(t.Context(), "up", "-d", "--no-build"); err != nil {
 		t.Fatalf("up: %v: %s", err, said)
 	}
 	t.Logf("up after %.0f s", time.Since(begun).Seconds())
