@@ -88,13 +88,17 @@ func (v *verdict) checkFences(events []event) {
 }
 
 // checkLag measures what a tick costs that dies between commit and publish: from its death until each job it
-// had in hand is entered.
+// had in hand is entered. Time in which database or queue are down counts for nothing, nor what went before it.
 func (v *verdict) checkLag(events []event) {
 	inHand := map[int64]time.Time{}
 	for _, e := range events {
 		switch {
 		case e.what == "in_hand" && e.args[0] == atPublish:
 			inHand[e.i64(1)] = e.at
+		case (e.what == "database" || e.what == "queue") && e.args[0] == "start":
+			for id := range inHand {
+				inHand[id] = e.at
+			}
 		case e.what == "enter":
 			if died, ok := inHand[e.i64(0)]; ok {
 				v.worst = max(v.worst, e.at.Sub(died))

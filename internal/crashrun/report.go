@@ -20,7 +20,7 @@ func (st *stage) report(v *verdict, done map[string]int, rows int, took time.Dur
 	}
 	fmt.Printf("%d faults: %s; died at named points: %v\n", total, strings.Join(kinds, ", "), v.points)
 	if v.worst > 0 {
-		fmt.Printf("worst wait after a tick died between commit and publish: %s\n", v.worst.Round(time.Millisecond))
+		fmt.Printf("worst wait after a tick died between commit and publish, with database and queue up: %s\n", v.worst.Round(time.Millisecond))
 	}
 	if st.queue != nil {
 		fmt.Printf("%d messages are left in the queues, %d became dead letters\n", v.left, v.dead)
