@@ -3,6 +3,7 @@ package scheduletest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -122,7 +123,10 @@ func (h *hall) transactions() (n int64) {
 func (h *hall) tick(topics map[core.Priority]core.Topic, wake func([]core.Lane)) {
 	h.Helper()
 	ticker, err := core.NewTicker(h.store, core.TickerOptions{Holder: "t", Topics: topics, Wake: wake, OnEvent: func(e core.TickEvent) {
-		if e.Err != nil {
+		switch {
+		case errors.Is(e.Err, context.DeadlineExceeded): // on a machine with much else to do; the next pass does it
+			h.Logf("%s: %v", e.Kind, e.Err)
+		case e.Err != nil:
 			h.Errorf("%s: %v", e.Kind, e.Err)
 		}
 	}})
