@@ -124,7 +124,7 @@ func (h *hall) tick(topics map[core.Priority]core.Topic, wake func([]core.Lane))
 	h.Helper()
 	ticker, err := core.NewTicker(h.store, core.TickerOptions{Holder: "t", Topics: topics, Wake: wake, OnEvent: func(e core.TickEvent) {
 		switch {
-		case errors.Is(e.Err, context.DeadlineExceeded): // on a machine with much else to do; the next pass does it
+		case errors.Is(e.Err, core.ErrUnavailable): // out of its time, on a machine with much else to do; the next pass does it
 			h.Logf("%s: %v", e.Kind, e.Err)
 		case e.Err != nil:
 			h.Errorf("%s: %v", e.Kind, e.Err)
