@@ -121,6 +121,7 @@ type Alert struct {
 	Subject   string    `json:"subject"` // the schedule or type it is about
 	Tenant    string    `json:"tenant,omitempty"`
 	Detail    string    `json:"detail"`
+	Count     int64     `json:"count,omitempty"` // how many jobs failed (job_failed)
 	RaisedAt  time.Time `json:"raised_at"`
 	ClearedAt time.Time `json:"cleared_at,omitzero"` // zero while it is open
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,34 +80,9 @@ func (a *app) listCommand() *cobra.Command {
 	return c
 }
 
-// tableRows is how many rows are held to find the width of columns; longer lists are several tables.
-const tableRows = 1000
-
-// printJobs writes up to limit jobs of a list (0: all) as a table, or one document a line.
-func (a *app) printJobs(list func(func(*client.Job, error) bool), limit int) error {
-	var rows [][]string
-	n := 0
-	for job, err := range list {
-		if err != nil {
-			return err
-		}
-		if n++; a.json {
-			a.printDocument(job.Document())
-		} else if rows = append(rows, jobRow(job)); len(rows) == tableRows {
-			writeTable(a.out, a.width(), jobColumns, rows)
-			rows = rows[:0]
-		}
-		if n == limit {
-			break
-		}
-	}
-	if len(rows) > 0 {
-		writeTable(a.out, a.width(), jobColumns, rows)
-	}
-	if n == 0 && !a.json {
-		fmt.Fprintln(a.out, "no jobs")
-	}
-	return nil
+// printJobs writes up to limit jobs of a list (0: all).
+func (a *app) printJobs(list iter.Seq2[*client.Job, error], limit int) error {
+	return listing[*client.Job]{columns: jobColumns, row: jobRow, document: (*client.Job).Document, none: "no jobs"}.show(a, list, limit)
 }
 
 func (a *app) cancelCommand() *cobra.Command {

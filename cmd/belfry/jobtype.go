@@ -25,29 +25,10 @@ func (a *app) typeListCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var rows [][]string
-		n := 0
-		for t, err := range api.ListTypes(c.Context()) {
-			if err != nil {
-				return err
-			}
-			if n++; a.json {
-				a.printDocument(t.Document())
-			} else {
-				rows = append(rows, typeRow(t))
-			}
-			if n == limit {
-				break
-			}
-		}
-		switch {
-		case a.json:
-		case n == 0:
-			fmt.Fprintln(a.out, "no types are defined")
-		default:
-			writeTable(a.out, a.width(), columns("TYPE…", "TARGET…", "TIMEOUT", "MAX ATTEMPTS", "BACKOFF…", "EXPECT WITHIN"), rows)
-		}
-		return nil
+		return listing[*client.JobType]{
+			columns: columns("TYPE…", "TARGET…", "TIMEOUT", "MAX ATTEMPTS", "BACKOFF…", "EXPECT WITHIN"), row: typeRow,
+			document: (*client.JobType).Document, none: "no types are defined",
+		}.show(a, api.ListTypes(c.Context()), limit)
 	}
 	return c
 }

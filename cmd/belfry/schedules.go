@@ -46,29 +46,12 @@ func (a *app) scheduleListCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var rows [][]string
-		n := 0
-		for s, err := range api.Schedules(c.Context(), f) {
-			if err != nil {
-				return err
-			}
-			if n++; a.json {
-				a.printDocument(s.Document())
-			} else {
-				rows = append(rows, []string{s.Name, s.Tenant, s.Type, s.Description, showTime(s.NextDue), scheduleState(s)})
-			}
-			if n == limit {
-				break
-			}
-		}
-		switch {
-		case a.json:
-		case n == 0:
-			fmt.Fprintln(a.out, "there are no schedules")
-		default:
-			writeTable(a.out, a.width(), columns("NAME…", "TENANT…", "TYPE…", "RULE…", "NEXT DUE", "STATE"), rows)
-		}
-		return nil
+		return listing[*client.Schedule]{
+			columns: columns("NAME…", "TENANT…", "TYPE…", "RULE…", "NEXT DUE", "STATE"), document: (*client.Schedule).Document, none: "there are no schedules",
+			row: func(s *client.Schedule) []string {
+				return []string{s.Name, s.Tenant, s.Type, s.Description, showTime(s.NextDue), scheduleState(s)}
+			},
+		}.show(a, api.Schedules(c.Context(), f), limit)
 	}
 	return c
 }

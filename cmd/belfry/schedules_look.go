@@ -32,31 +32,12 @@ func (a *app) occurrencesCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var rows [][]string
-		n := 0
-		for o, err := range api.Occurrences(c.Context(), tenant, args[0], f) {
-			if err != nil {
-				return err
-			}
-			if n++; a.json {
-				if err := a.printValue(o); err != nil {
-					return err
-				}
-			} else {
-				rows = append(rows, []string{showTime(o.ScheduledFor), showTime(o.To), strconv.FormatInt(o.Count, 10), o.Outcome, o.Reason, o.JobID})
-			}
-			if n == limit {
-				break
-			}
-		}
-		switch {
-		case a.json:
-		case n == 0:
-			fmt.Fprintln(a.out, "nothing is in the ledger")
-		default:
-			writeTable(a.out, a.width(), columns("SCHEDULED FOR", "TO", "COUNT", "OUTCOME", "REASON", "JOB"), rows)
-		}
-		return nil
+		return listing[*client.Occurrence]{
+			columns: columns("SCHEDULED FOR", "TO", "COUNT", "OUTCOME", "REASON", "JOB"), none: "nothing is in the ledger",
+			row: func(o *client.Occurrence) []string {
+				return []string{showTime(o.ScheduledFor), showTime(o.To), strconv.FormatInt(o.Count, 10), o.Outcome, o.Reason, o.JobID}
+			},
+		}.show(a, api.Occurrences(c.Context(), tenant, args[0], f), limit)
 	}
 	return c
 }
@@ -164,31 +145,12 @@ func (a *app) alertListCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var rows [][]string
-		n := 0
-		for alert, err := range api.Alerts(c.Context(), f) {
-			if err != nil {
-				return err
-			}
-			if n++; a.json {
-				if err := a.printValue(alert); err != nil {
-					return err
-				}
-			} else {
-				rows = append(rows, []string{showTime(alert.RaisedAt), showTime(alert.ClearedAt), alert.Kind, alert.Subject, alert.Tenant, alert.Detail})
-			}
-			if n == limit {
-				break
-			}
-		}
-		switch {
-		case a.json:
-		case n == 0:
-			fmt.Fprintln(a.out, "there are no alerts")
-		default:
-			writeTable(a.out, a.width(), columns("RAISED AT", "CLEARED AT", "KIND", "SUBJECT…", "TENANT…", "DETAIL…"), rows)
-		}
-		return nil
+		return listing[*client.Alert]{
+			columns: columns("RAISED AT", "CLEARED AT", "KIND", "SUBJECT…", "TENANT…", "DETAIL…"), none: "there are no alerts",
+			row: func(alert *client.Alert) []string {
+				return []string{showTime(alert.RaisedAt), showTime(alert.ClearedAt), alert.Kind, alert.Subject, alert.Tenant, alert.Detail}
+			},
+		}.show(a, api.Alerts(c.Context(), f), limit)
 	}
 	return c
 }

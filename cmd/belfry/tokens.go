@@ -116,27 +116,16 @@ func expiryWord(t time.Time) string {
 func (a *app) tokenListCommand() *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "List tokens: what they may do, never what proves them", Args: counted(0, 0, "no arguments")}
 	a.keeperFlag(c, func(c *cobra.Command, _ []string, k tokenKeeper) error {
-		var rows [][]string
-		for t, err := range k.Tokens(c.Context()) {
-			if err != nil {
-				return err
-			}
-			if a.json {
-				if err := a.printValue(t); err != nil {
-					return err
+		return listing[*client.Token]{
+			columns: columns("ID", "NAME…", "ROLE", "TENANT…", "CREATED AT", "EXPIRES AT"), none: "there are no tokens",
+			row: func(t *client.Token) []string {
+				expires := showTime(t.ExpiresAt)
+				if !t.ExpiresAt.IsZero() && !a.now().Before(t.ExpiresAt) {
+					expires += ", expired"
 				}
-				continue
-			}
-			expires := showTime(t.ExpiresAt)
-			if !t.ExpiresAt.IsZero() && !a.now().Before(t.ExpiresAt) {
-				expires += ", expired"
-			}
-			rows = append(rows, []string{t.ID, t.Name, string(t.Role), t.Tenant, showTime(t.CreatedAt), expires})
-		}
-		if !a.json {
-			writeTable(a.out, a.width(), columns("ID", "NAME…", "ROLE", "TENANT…", "CREATED AT", "EXPIRES AT"), rows)
-		}
-		return nil
+				return []string{t.ID, t.Name, string(t.Role), t.Tenant, showTime(t.CreatedAt), expires}
+			},
+		}.show(a, k.Tokens(c.Context()), 0)
 	})
 	return c
 }
