@@ -63,6 +63,7 @@ func serve(ctx context.Context, o options, start patient, parts *node.Parts) (er
 	if parts.Queue, err = openQueue(ctx, o.settings); err != nil {
 		return err
 	}
+	parts.Shared = !inMemory(o.settings)
 	listen := func(address, setting string) (net.Listener, error) {
 		l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 		if err != nil {

@@ -196,3 +196,36 @@ func hold(t *testing.T, database, statement string) (end func()) {
 	}
 	return end
 }
+
+// An API by itself takes jobs while RabbitMQ is away, and publishes those that are due at once when it is back.
+func TestAPIPublishesByItself(t *testing.T) {
+	clean(t)
+	rabbit := testenv.RabbitServer(t)
+	t.Setenv("BELFRY_DATABASE_URL", testenv.Postgres(t))
+	setRabbit(t, rabbit.Address())
+	if err := rabbit.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	api := "http://" + start(t, "-role", "api").says(t, "running", "").API
+	var made job
+	call(t, "POST", api+"/v1/jobs", `{"type":"echo","payload":1}`, &made)
+	if made.Status != "queued" && made.Status != "scheduled" {
+		t.Fatalf("without RabbitMQ: %+v", made)
+	}
+	if err := rabbit.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	start(t, "-role", "worker").says(t, "running", "") // and no tick
+	var ran []string
+	eventually(t, "a job runs without a tick", func() bool {
+		call(t, "POST", api+"/v1/jobs", `{"type":"echo","payload":1}`, &made)
+		ran = append(ran, made.ID)
+		for _, id := range ran {
+			var j job
+			if call(t, "GET", api+"/v1/jobs/"+id, "", &j); j.Status == "done" {
+				return true
+			}
+		}
+		return false
+	})
+}

@@ -26,6 +26,7 @@ type Parts struct {
 	Roles    Roles
 	Store    core.Store
 	Queue    core.Queue // nil means direct mode
+	Shared   bool       // the queue joins processes, so that an API without a tick publishes jobs that are due at once
 	Handlers core.Handlers
 	Listener net.Listener // of the api role
 	Health   net.Listener // where /healthz says whether the roles make progress. Nil means nowhere
@@ -45,6 +46,7 @@ func Run(ctx context.Context, p Parts) error {
 	defer n.webhooks.Close()
 	err := n.build(ctx)
 	defer n.closeAlerts(ctx)
+	defer n.closeDispatch(ctx)
 	if err != nil {
 		return err
 	}
@@ -78,6 +80,8 @@ type running struct {
 	server *http.Server
 	tick   *tick.Function
 	worker *worker.Function
+	// dispatch publishes at submit; nil where the tick of this process does, or nobody
+	dispatch *assemble.Dispatcher
 
 	types    *core.Types
 	webhooks *boot.Webhooks
@@ -141,6 +145,14 @@ func (n *running) buildAPI(ctx context.Context) error {
 		store, err = core.NewSubmitDispatcher(n.Store, core.SubmitDispatchOptions{Topics: n.tick.Topics(), TakeCredit: n.tick.TakeCredit})
 		if err != nil {
 			return err
+		}
+	}
+	if n.tick == nil {
+		if err := n.dispatchAtSubmit(ctx); err != nil {
+			return err
+		}
+		if n.dispatch != nil {
+			store = n.dispatch
 		}
 	}
 	loopback := false
