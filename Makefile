@@ -51,8 +51,9 @@ tally: ## all tests of both modules, told in short, closed by a count
 	go run ./internal/citally
 
 .PHONY: package
-package: ## the functions as zips for AWS Lambda, in dist/, for arm64 and amd64
+package: ## the functions as zips for AWS Lambda and the program of containers, in dist/, for arm64 and amd64; its image
 	go run ./internal/lambdazip
+	go run ./internal/serverimage
 
 .PHONY: accept
 accept: ## 20,000 jobs over HTTP, each held against what its file implies (ARGS="-queue rabbit")
