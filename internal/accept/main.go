@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"time"
+
+	"github.com/belfry-dev/belfry/internal/queues"
 )
 
 func main() {
@@ -29,7 +31,7 @@ func main() {
 
 func run() (err error) {
 	seed := flag.Uint64("seed", 1, "seed of the file")
-	n := flag.Int("n", 20_000, "jobs")
+	n := flag.Int("n", 0, "jobs; 0 means 20,000, and 2,000 over SQS, whose emulator counts a queue's messages for each one that is sent or received")
 	url := flag.String("url", "", "server to use; empty starts one")
 	queue := flag.String("queue", "", "how the started server's workers get their jobs: mem (cmd/local over queues in its memory), sqs, pubsub or rabbit\n(api, tick and worker, a process each, over a server of that kind); empty means straight from the table")
 	dsn := flag.String("database-url", "", "PostgreSQL for the started server; empty means SQLite for cmd/local, else a temporary server")
@@ -39,6 +41,12 @@ func run() (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 
+	if *n == 0 {
+		*n = 20_000
+		if *queue == queues.SQS {
+			*n = 2_000
+		}
+	}
 	lines, err := makeFile(*file, *seed, *n)
 	if err != nil {
 		return err

@@ -103,6 +103,9 @@ func (s *server) startRoles(ctx context.Context, dsn, kind string) error {
 		return err
 	}
 	env := append(append([]string{"BELFRY_DATABASE_URL=" + dsn, "BELFRY_ADDR=127.0.0.1:0"}, settings...), queue.Environment()...)
+	if kind == queues.SQS {
+		env = append(env, "BELFRY_WINDOW=100") // moto is slow where a queue holds many
+	}
 	for _, role := range []string{"api", "tick", "worker"} {
 		c, err := startChild(ctx, self, []string{"serve", role}, env)
 		if err != nil {
