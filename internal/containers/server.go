@@ -44,7 +44,7 @@ func Start(ctx context.Context, name string, tell func(line string)) (_ *Server,
 		testcontainers.WithExposedPorts(k.port),
 		testcontainers.WithHostConfigModifier(k.onlyThisMachine),
 		testcontainers.WithCmd(k.cmd...),
-		testcontainers.WithWaitStrategyAndDeadline(startTimeout, k.ready, wait.ForListeningPort(k.port)),
+		testcontainers.WithWaitStrategyAndDeadline(startTimeout, wait.ForAll(k.ready, wait.ForListeningPort(k.port)).WithStartupTimeoutDefault(startTimeout)),
 	)
 	s := &Server{Image: k.image, held: running}
 	if err == nil {
