@@ -2,7 +2,10 @@ package pulltest
 
 import (
 	"bytes"
+	"crypto/md5"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/belfry-dev/belfry/core"
 )
 
 // counter stands before an SQS server and counts calls.
@@ -47,6 +52,41 @@ func (s *stage) count(t *testing.T, endpoint string) *counter {
 	t.Cleanup(c.Close)
 	for p, address := range s.urls {
 		s.urls[p] = strings.Replace(address, url.QueryEscape(endpoint), url.QueryEscape(c.URL), 1)
+	}
+	return c
+}
+
+// answering is a counter before nobody: it takes what is published, as SQS does, and keeps nothing.
+func (s *stage) answering(t *testing.T) *counter {
+	t.Helper()
+	c := &counter{calls: map[string]int{}, polls: map[string]int{}}
+	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct {
+			Entries []struct {
+				ID          string `json:"Id"`
+				MessageBody string
+			}
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil || json.Unmarshal(body, &in) != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		c.asked(operation(r), body)
+		out := []map[string]string{}
+		for _, e := range in.Entries {
+			sum := md5.Sum([]byte(e.MessageBody))
+			out = append(out, map[string]string{"Id": e.ID, "MessageId": e.ID, "MD5OfMessageBody": hex.EncodeToString(sum[:])})
+		}
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		_ = json.NewEncoder(w).Encode(map[string]any{"Successful": out})
+	}))
+	t.Cleanup(c.Close)
+	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"} {
+		t.Setenv(name, value)
+	}
+	for _, p := range core.Priorities {
+		s.urls[p] = fmt.Sprintf("awssqs://127.0.0.1/123456789012/belfry-%s?region=eu-west-1&endpoint=%s", p, url.QueryEscape(c.URL))
 	}
 	return c
 }
