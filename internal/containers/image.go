@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/moby/moby/client"
@@ -40,18 +41,11 @@ func haveImage(ctx context.Context, image string, tell func(string)) error {
 		if m.Error != nil {
 			return m.Error
 		}
-		if m.ID == "" {
-			continue
+		var got, all int64
+		if m.Progress != nil {
+			got, all = m.Progress.Current, m.Progress.Total
 		}
-		layer := layers[m.ID]
-		if m.Progress != nil && m.Progress.Total > 0 && m.Status == "Downloading" {
-			layer.got, layer.all = m.Progress.Current, m.Progress.Total
-		}
-		if m.Status == "Download complete" || m.Status == "Pull complete" || m.Status == "Already exists" {
-			layer.got = layer.all
-		}
-		layer.done = m.Status == "Pull complete" || m.Status == "Already exists"
-		layers[m.ID] = layer
+		layers.note(m.ID, m.Status, got, all)
 		if time.Since(told) >= tellEvery {
 			tell(layers.String() + " of " + image)
 			told = time.Now()
@@ -62,9 +56,28 @@ func haveImage(ctx context.Context, image string, tell func(string)) error {
 }
 
 // layers are how far the layers of an image are.
-type layers map[string]struct {
+type layers map[string]layer
+
+type layer struct {
 	got, all int64
 	done     bool
+}
+
+// note takes one message of an engine.
+func (l layers) note(id, status string, got, all int64) {
+	if id == "" || strings.HasPrefix(status, "Pulling from") { // of the image as a whole
+		return
+	}
+	now := l[id]
+	switch status {
+	case "Downloading":
+		now.got, now.all = got, max(all, now.all)
+	case "Download complete":
+		now.got = now.all
+	case "Pull complete", "Already exists":
+		now.got, now.done = now.all, true
+	}
+	l[id] = now
 }
 
 func (l layers) String() string {
