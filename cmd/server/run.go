@@ -27,7 +27,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 		fmt.Fprintln(out, boot.Version())
 		return nil
 	case o.command == healthCommand:
-		return askHealth(ctx, out, o.settings.HealthAddr)
+		return boot.AskHealth(ctx, o.settings, out)
 	}
 	log := boot.NewLogger(o.settings, errs)
 	boot.QuietStandardLog(log)

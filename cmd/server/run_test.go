@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/belfry-dev/belfry/functions/boot"
 	"github.com/belfry-dev/belfry/internal/pgserver"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
@@ -122,7 +123,7 @@ func TestHealthTellsWhoMakesNoProgress(t *testing.T) {
 	health := s.says(t, "running", "").Health
 	ask := func() (string, error) {
 		var said strings.Builder
-		err := askHealth(t.Context(), &said, health)
+		err := boot.AskHealth(t.Context(), boot.Settings{HealthAddr: health}, &said)
 		return said.String(), err
 	}
 	well := func() bool {
@@ -163,15 +164,15 @@ func TestHealthSeesATickThatIsStuck(t *testing.T) {
 	t.Setenv("BELFRY_DATABASE_URL", database)
 	s := start(t, "-role", "tick,worker")
 	health := s.says(t, "running", "").Health
-	eventually(t, "both are well", func() bool { return askHealth(t.Context(), io.Discard, health) == nil })
+	eventually(t, "both are well", func() bool { return boot.AskHealth(t.Context(), boot.Settings{HealthAddr: health}, io.Discard) == nil })
 	lock := hold(t, database, "LOCK belfry.scheduler_leases IN ACCESS EXCLUSIVE MODE")
 	eventually(t, "the tick is missed", func() bool {
 		var said strings.Builder
-		err := askHealth(t.Context(), &said, health)
+		err := boot.AskHealth(t.Context(), boot.Settings{HealthAddr: health}, &said)
 		return err != nil && strings.Contains(said.String(), "no pass of the tick has succeeded for") && strings.Contains(said.String(), `"worker":"ok"`)
 	})
 	lock()
-	eventually(t, "both are well again", func() bool { return askHealth(t.Context(), io.Discard, health) == nil })
+	eventually(t, "both are well again", func() bool { return boot.AskHealth(t.Context(), boot.Settings{HealthAddr: health}, io.Discard) == nil })
 	res, err := http.Get("http://" + health + "/v1/jobs")
 	if err != nil {
 		t.Fatal(err)
