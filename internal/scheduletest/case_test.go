@@ -198,7 +198,7 @@ func ticksAtOnce(t *testing.T, where string) {
 	for i := range list {
 		s := &list[i]
 		rows := w.ledger(s.Name)
-		w.expanded(s, rows)
+		w.expanded(s, rows, now)
 		if s.Name == "late" {
 			if made := len(jobs[s.Name]); made != triggered+len(rows) {
 				t.Errorf("%d triggers and %d instants made %d jobs", triggered, len(rows), made)
