@@ -44,7 +44,9 @@ func ServeHealth(ctx context.Context, s Settings, check func() error, log *slog.
 	case <-ctx.Done():
 	}
 	err = server.Close()
-	<-failed
+	if served := <-failed; err == nil && !errors.Is(served, http.ErrServerClosed) {
+		err = served
+	}
 	return err
 }
 
