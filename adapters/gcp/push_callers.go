@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	tokenLeeway     = time.Minute // of clocks
-	mostToken       = 8 << 10
-	mostTokenAge    = 24 * time.Hour // Google's last an hour
-	removed         = "SIGNATURE_REMOVED_BY_GOOGLE"
-	bearerChallenge = `Bearer realm="belfry"`
+	tokenLeeway  = time.Minute // of clocks
+	mostToken    = 8 << 10
+	mostTokenAge = 24 * time.Hour // Google's last an hour
+	removed      = "SIGNATURE_REMOVED_BY_GOOGLE"
+	challenge    = `Bearer realm="belfry"`
 )
 
 // Reasons to turn a caller away.
@@ -159,7 +159,7 @@ func (c *Callers) Guard(next http.Handler, refused func(error)) http.Handler {
 		switch {
 		case errors.Is(err, ErrToken):
 			status = http.StatusUnauthorized
-			w.Header().Set("WWW-Authenticate", bearerChallenge)
+			w.Header().Set("WWW-Authenticate", challenge)
 		case errors.Is(err, ErrCaller):
 			status = http.StatusForbidden
 		}

@@ -122,11 +122,11 @@ func (r *RemoteKeys) fetch(ctx context.Context) {
 }
 
 func (r *RemoteKeys) get(ctx context.Context) (keys map[string]*rsa.PublicKey, keep time.Duration, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.address, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.address, nil) //nolint:gosec // the operator names it
 	if err != nil {
 		return nil, 0, fmt.Errorf("gcp: keys: %w", err)
 	}
-	res, err := r.client.Do(req)
+	res, err := r.client.Do(req) //nolint:gosec // as above
 	if err != nil {
 		return nil, 0, fmt.Errorf("gcp: keys: %w", err)
 	}
@@ -178,13 +178,19 @@ func keepFor(h http.Header) time.Duration {
 		case "no-store", "no-cache":
 			keep = 0
 		case "max-age":
-			if seconds, err := strconv.Atoi(strings.Trim(value, `"`)); err == nil {
-				keep = min(time.Duration(seconds), longestKeys/time.Second) * time.Second
+			if age, ok := ageOf(strings.Trim(value, `"`)); ok {
+				keep = age
 			}
 		}
 	}
-	if age, err := strconv.Atoi(h.Get("Age")); err == nil && age > 0 {
-		keep -= min(time.Duration(age), longestKeys/time.Second) * time.Second
+	if age, ok := ageOf(h.Get("Age")); ok {
+		keep -= age
 	}
 	return min(max(keep, shortestKeys), longestKeys)
+}
+
+// ageOf reads a number of seconds; more than longestKeys are as many.
+func ageOf(text string) (time.Duration, bool) {
+	seconds, err := strconv.Atoi(text)
+	return time.Duration(min(max(seconds, 0), int(longestKeys/time.Second))) * time.Second, err == nil
 }

@@ -137,8 +137,10 @@ func TestKeysThroughAnOutage(t *testing.T) {
 			}
 		}
 		time.Sleep(20 * time.Minute)
-		if got := kind(keys.Key(t.Context(), name)); got != "cannot be told" {
-			t.Errorf("after it has lasted too long: %s", got)
+		for range 2 { // the second is not worth another try
+			if got := kind(keys.Key(t.Context(), name)); got != "cannot be told" {
+				t.Errorf("after it has lasted too long: %s", got)
+			}
 		}
 	})
 }
@@ -172,7 +174,7 @@ func TestKeysAreFetchedOnce(t *testing.T) {
 }
 
 func TestKeySets(t *testing.T) {
-	weak, err := rsa.GenerateKey(rand.Reader, 1024) //nolint:gosec // that is what is refused
+	weak, err := rsa.GenerateKey(rand.Reader, 1024)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -275,3 +275,26 @@ func TestNewPushRefuses(t *testing.T) {
 		t.Error("a topic")
 	}
 }
+
+// TestPushGivenBackAtTheEnd: what a worker has received and does not start any more does not wait for another one.
+func TestPushGivenBackAtTheEnd(t *testing.T) {
+	p, err := NewPush(PushOptions{Store: brokenStore{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := p.add(core.Message{ID: 1, Priority: core.Default}.Encode())
+	if got, _, _ := p.take(core.Default, 5, time.Now()); len(got) != 1 || m.state != inHand {
+		t.Fatalf("%d in hand", len(got))
+	}
+	p.Stop()
+	if m.state != inHand {
+		t.Errorf("the stop took it out of the worker's hand")
+	}
+	if err := m.Release(t.Context(), time.Second); err != nil || p.stateOf(m) != left {
+		t.Errorf("given back, it is in state %d, %v", p.stateOf(m), err)
+	}
+	<-m.settled
+	if p.add(nil) != nil {
+		t.Error("another one was taken")
+	}
+}

@@ -311,24 +311,34 @@ func statusError(status int) error {
 
 // TestTickTokens: who may call the tick is told as at the worker.
 func TestTickTokens(t *testing.T) {
-	setting, store := database(t)
-	issuer := NewIssuer(t)
-	f := start(t, "tick", append(callerSettings(issuer.Serve(t)), setting, "BELFRY_ECONOMY=true")...)
-	if _, err := store.Submit(t.Context(), []core.NewJob{{Type: "echo", MaxAttempts: 1}}); err != nil {
-		t.Fatal(err)
-	}
-	for token, want := range map[string]int{
-		"": 401, issuer.Token(t, map[string]any{"aud": "x"}): 401, issuer.Token(t, map[string]any{"email": "x@y"}): 403, issuer.Token(t, nil): 204,
-	} {
-		if got, err := f.post(t.Context(), "/tick", token, nil); err != nil || got != want {
-			t.Errorf("%d, want %d, %v", got, want, err)
-		}
-	}
-	res, err := http.Get(f.address + "/tick")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if res.Body.Close(); res.StatusCode != http.StatusMethodNotAllowed {
-		t.Errorf("GET: %d", res.StatusCode)
+	for kind, run := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			setting, store := database(t)
+			issuer := NewIssuer(t)
+			f := run(t, "tick", append(callerSettings(issuer.Serve(t)), setting, "BELFRY_ECONOMY=true")...)
+			for token, want := range map[string]int{
+				"": 401, issuer.Token(t, map[string]any{"aud": "x"}): 401, issuer.Token(t, map[string]any{"email": "x@y"}): 403, issuer.Token(t, nil): 204,
+			} {
+				if got, err := f.post(t.Context(), "/tick", token, nil); err != nil || got != want {
+					t.Errorf("%d, want %d, %v", got, want, err)
+				}
+			}
+			if status, _ := ask(t, f, "GET", "/tick", issuer.Token(t, nil), ""); status != http.StatusMethodNotAllowed {
+				t.Errorf("GET: %d", status)
+			}
+
+			// A pass was made: a job whose time is over is expired by one.
+			late, err := store.Submit(t.Context(), []core.NewJob{{Type: "echo", MaxAttempts: 1, Priority: core.Default, Delay: time.Hour, ExpiresAt: time.Now().Add(time.Second)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			await(t, "the tick looks", func() bool {
+				if got, err := f.post(t.Context(), "/tick", issuer.Token(t, nil), nil); err != nil || got != 204 {
+					t.Fatal(got, err)
+				}
+				job, err := store.Get(t.Context(), late[0].ID)
+				return err == nil && job.Status == core.Cancelled
+			})
+		})
 	}
 }

@@ -97,12 +97,7 @@ func (h *Host) Begin(ctx context.Context) (end func()) {
 	if err := h.Types.Fresh(ctx); err != nil {
 		h.Log.Error("types not read", "error", err)
 	}
-	return func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.active--
-		h.last = time.Now()
-	}
+	return h.ended
 }
 
 // wakes counts a request in and reports whether it is the first after a time without any.
@@ -111,6 +106,14 @@ func (h *Host) wakes() bool {
 	defer h.mu.Unlock()
 	h.active++
 	return h.active == 1 && time.Now().Round(0).Sub(h.last.Round(0)) > frozenAfter // by the wall clock: the other one may have stood still
+}
+
+// ended counts a request out.
+func (h *Host) ended() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.active--
+	h.last = time.Now()
 }
 
 // Close closes what Open opened. Nothing may be at work.
