@@ -153,9 +153,9 @@ func (s *Server) Kill() error {
 // awaitSilence returns when nothing listens any more: the guard may be gone a moment before the others.
 func (s *Server) awaitSilence() error {
 	for deadline := time.Now().Add(startTimeout); ; {
-		conn, err := net.Dial("tcp", local(s.port))
-		if err != nil {
-			return nil
+		conn, gone := net.Dial("tcp", local(s.port))
+		if gone != nil {
+			break
 		}
 		conn.Close()
 		if time.Now().After(deadline) {
@@ -163,6 +163,7 @@ func (s *Server) awaitSilence() error {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+	return nil
 }
 
 // Close ends the server, lets it close its files, and removes its folder. It returns when all is gone.
