@@ -152,18 +152,20 @@ func (s *Server) Kill() error {
 
 // awaitSilence returns when nothing listens any more: the guard may be gone a moment before the others.
 func (s *Server) awaitSilence() error {
-	for deadline := time.Now().Add(startTimeout); ; {
-		conn, gone := net.Dial("tcp", local(s.port))
-		if gone != nil {
-			break
-		}
-		conn.Close()
+	for deadline := time.Now().Add(startTimeout); s.listens(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			return fmt.Errorf("queueserver: %s goes on after it was killed", s.command[0])
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	return nil
+}
+
+func (s *Server) listens() bool {
+	conn, err := net.Dial("tcp", local(s.port))
+	if err == nil {
+		conn.Close()
+	}
+	return err == nil
 }
 
 // Close ends the server, lets it close its files, and removes its folder. It returns when all is gone.
