@@ -1,7 +1,9 @@
 package main
 
 import (
+	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -22,5 +24,35 @@ func TestNoCloudIsLinked(t *testing.T) {
 				t.Errorf("links %s", name)
 			}
 		}
+	}
+}
+
+// The image is built from what .dockerignore lets through.
+func TestTheImageGetsAllItIsBuiltFrom(t *testing.T) {
+	ignored, err := os.ReadFile("../../.dockerignore")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	let := strings.Split(string(ignored), "\n")
+	packages := 0
+	for name := range strings.FieldsSeq(string(out)) {
+		dir, ours := strings.CutPrefix(name, "github.com/belfry-dev/belfry/")
+		if !ours {
+			continue
+		}
+		packages++
+		if !slices.ContainsFunc(let, func(line string) bool {
+			open, is := strings.CutPrefix(line, "!")
+			return is && (dir == open || strings.HasPrefix(dir, open+"/"))
+		}) {
+			t.Errorf("%s is kept from the image's build", dir)
+		}
+	}
+	if packages < 5 {
+		t.Errorf("%d packages of ours: go list did not look at the program", packages)
 	}
 }
