@@ -48,7 +48,9 @@ func serve(ctx context.Context, address string, f front, log *slog.Logger) error
 	if errors.Is(server.Shutdown(grace), context.DeadlineExceeded) {
 		_ = server.Close()
 	}
-	<-failed
+	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
 	return nil
 }
 
