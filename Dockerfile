@@ -1,6 +1,6 @@
-# The image of cmd/server: one static program, nothing else, not as root.
+# The image of cmd/server: one static program, nothing else, not as root. Of any other program with
 #
-#   docker build -t belfry .
+#   docker build -t belfry-worker --build-arg PROGRAM=./functions/worker/cloudrun .
 #
 # BUILD names an image with Go. GOPROXY and the like reach the build where they are given (--build-arg).
 ARG BUILD=golang:1.26
@@ -8,9 +8,10 @@ ARG BUILD=golang:1.26
 FROM ${BUILD} AS build
 ARG GOPROXY
 ARG GOSUMDB
+ARG PROGRAM=./cmd/server
 WORKDIR /src
 COPY . .
-RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags="-s -w -buildid=" -o /server ./cmd/server
+RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags="-s -w -buildid=" -o /server ${PROGRAM}
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/

@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"sync"
 	"time"
 
 	"github.com/belfry-dev/belfry/adapters/aws"
@@ -43,6 +44,10 @@ func serve(ctx context.Context, f *lambda.Function) (any, error) {
 		if f.Settings.Economy {
 			return t.Pass(ctx)
 		}
+		var fresh sync.WaitGroup
+		fresh.Go(func() { f.Types.Run(ctx) })
+		defer fresh.Wait()
+		defer cancel()
 		return t.Run(ctx)
 	}, nil
 }
