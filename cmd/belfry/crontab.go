@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // cronLine is a line of a crontab that was read: a job, or why it is none.
@@ -18,6 +19,9 @@ type cronLine struct {
 	variable       bool   // it is no job
 }
 
+// maxCronCommand bounds the command of a line with its input, so that both are a payload however they are escaped.
+const maxCronCommand = 128 << 10
+
 var (
 	cronVariable = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*|"[^"]*"|'[^']*')\s*=\s*(.*)$`)
 	nameParts    = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
@@ -27,6 +31,10 @@ var (
 // nothing (blank, comments) are left out; what cannot be taken comes back with its reason.
 func readCrontab(text, zone string, system bool) (found []cronLine) {
 	names := map[string]int{}
+	for _, name := range noNames {
+		names[name] = 1
+	}
+	text = strings.TrimPrefix(text, "\ufeff")
 	for i, line := range strings.Split(text, "\n") {
 		line = strings.TrimLeft(strings.TrimSuffix(line, "\r"), " \t")
 		if line == "" || line[0] == '#' {
@@ -91,6 +99,10 @@ func readCronLine(line string, system bool) (l cronLine) {
 		l.fault = "@reboot: a schedule follows the clock, not a machine's starts"
 	case l.command == "":
 		l.fault = fmt.Sprintf("no command stands behind %s", numbered(fields, "field"))
+	case len(l.command)+len(l.stdin) > maxCronCommand:
+		l.fault = fmt.Sprintf("the command is longer than %d bytes", maxCronCommand)
+	case !utf8.ValidString(line + l.user), strings.ContainsRune(line+l.user, 0):
+		l.fault = "the command holds bytes that are no text (UTF-8)"
 	}
 	return l
 }
@@ -121,7 +133,10 @@ func cronCommand(text string) (command, stdin string) {
 
 // cronName names a job by the program it runs; those of one program are numbered.
 func cronName(command string, names map[string]int) string {
-	word, _, _ := strings.Cut(command, " ")
+	word := command
+	if end := strings.IndexAny(command, " \t"); end >= 0 {
+		word = command[:end]
+	}
 	name := strings.Trim(nameParts.ReplaceAllString(path.Base(word), "-"), "-.")
 	if name == "" {
 		name = "job"

@@ -85,12 +85,19 @@ type notTaken struct {
 func (a *app) importCrontab(ctx context.Context, api *client.Client, text string, f importFlags) error {
 	taken, left := []importedSchedule{}, []notTaken{}
 	lost := false
+	judged := map[[2]string]string{} // many lines have one rule
 	for _, l := range readCrontab(text, f.zone, f.system) {
 		if l.fault == "" {
-			var err error
-			if l.fault, err = refusal(ctx, api, l); err != nil {
-				return err
+			rule := [2]string{l.cron, l.zone}
+			fault, known := judged[rule]
+			if !known {
+				var err error
+				if fault, err = refusal(ctx, api, l); err != nil {
+					return err
+				}
+				judged[rule] = fault
 			}
+			l.fault = fault
 		}
 		if l.fault != "" {
 			lost = lost || !l.variable

@@ -31,7 +31,10 @@ func (a *app) checkSettings(ctx context.Context, f *findings, reachable bool) {
 	}
 }
 
-func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+// oneLine writes an error of several lines on one.
+func oneLine(err error) string {
+	return strings.NewReplacer(":\n  ", ": ", "\n  ", "; ", "\n", "; ").Replace(err.Error())
+}
 
 // checkQueues connects to where the queues are. Whether they are there, and may be used, only a process that has the
 // rights can tell.

@@ -53,6 +53,9 @@ are deleted. With --check nothing is changed, and anything that would be ends wi
 		if err != nil {
 			return err
 		}
+		if f.gone && wanted == nil { // a file that came out empty by accident
+			return usage("%s: names no schedules, and --delete would delete all; write schedules: [] where that is meant", args[0])
+		}
 		return a.apply(c.Context(), api, wanted, f)
 	}
 	return c
@@ -60,6 +63,9 @@ are deleted. With --check nothing is changed, and anything that would be ends wi
 
 // apply shows the plan, and carries it out once that is wanted.
 func (a *app) apply(ctx context.Context, api *client.Client, wanted []client.NewSchedule, f applyFlags) error {
+	if err := checkSchedules(wanted, a.now()); err != nil {
+		return err
+	}
 	plan, err := planSchedules(ctx, api, wanted, a.now(), f.days, f.gone)
 	if err != nil {
 		return err
@@ -117,6 +123,9 @@ func (a *app) carryOut(ctx context.Context, api *client.Client, plan []planned) 
 			continue
 		}
 		if err != nil {
+			if done > 0 && !a.json {
+				fmt.Fprintf(a.errs, "%s made before one was refused\n", numbered(done, "change"))
+			}
 			return fmt.Errorf("after %s: %w", numbered(done, "change"), faultOf(p.Name, err))
 		}
 		done++

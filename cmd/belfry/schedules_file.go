@@ -21,7 +21,8 @@ type scheduleFile struct {
 	Schedules []map[string]any `yaml:"schedules"`
 }
 
-// readSchedules reads a file of schedules; - is standard input. Every fault is told at once.
+// readSchedules reads a file of schedules; - is standard input. Every fault is told at once. A list that is there and
+// empty is not nil.
 func (a *app) readSchedules(name string) ([]client.NewSchedule, error) {
 	text, err := a.readWhole(name)
 	if err != nil {
@@ -31,12 +32,15 @@ func (a *app) readSchedules(name string) ([]client.NewSchedule, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
-		return nil, usage("%s: %s", name, err)
+		return nil, usage("%s: %s", name, oneLine(err))
 	}
 	if err := decoder.Decode(new(any)); !errors.Is(err, io.EOF) {
 		return nil, usage("%s: holds more than one document", name)
 	}
 	var list []client.NewSchedule
+	if file.Schedules != nil {
+		list = []client.NewSchedule{}
+	}
 	var faults []error
 	seen := map[[2]string]bool{}
 	for i, fields := range file.Schedules {
@@ -57,7 +61,7 @@ func (a *app) readSchedules(name string) ([]client.NewSchedule, error) {
 		list = append(list, s)
 	}
 	if len(faults) > 0 {
-		return nil, usage("%s: %s", name, errors.Join(faults...))
+		return nil, usage("%s: %s", name, oneLine(errors.Join(faults...)))
 	}
 	return list, nil
 }
@@ -82,8 +86,11 @@ func (a *app) readWhole(name string) (text []byte, err error) {
 
 // scheduleOf reads one schedule of a file. Fields that are none are refused by name.
 func scheduleOf(fields map[string]any) (s client.NewSchedule, err error) {
-	name, _ := fields["name"].(string)
+	name, text := fields["name"].(string)
 	s.Name = name
+	if named := fields["name"]; named != nil && !text {
+		return s, fmt.Errorf("name: must be text, not %v: write it in quotes", named)
+	}
 	rest := map[string]any{}
 	for field, value := range fields {
 		if field != "name" {
@@ -95,7 +102,7 @@ func scheduleOf(fields map[string]any) (s client.NewSchedule, err error) {
 		return s, fmt.Errorf("is no JSON: %w", err) // a key that is no string
 	}
 	if err := json.Unmarshal(document, &s); err != nil {
-		return s, err
+		return s, kindFault(err)
 	}
 	s.Name = name
 	return s, nil

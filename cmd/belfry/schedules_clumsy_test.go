@@ -1,0 +1,75 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/belfry-dev/belfry/internal/nodetest"
+)
+
+// A fault of any field is found before anything is made, with --check too, in words for those who write YAML; and a
+// file that came out empty deletes nothing.
+func TestApplyFindsFaultsFirst(t *testing.T) {
+	r := newRig(t, nodetest.Start(t, "api"))
+	file := filepath.Join(t.TempDir(), "schedules.yaml")
+	const good = "schedules:\n  - {name: good, cron: '@daily', type: a}\n"
+	for _, row := range []struct{ text, says string }{
+		{good + "  - {name: bad, cron: '@daily', type: a, overlap: sometimes}", "bad: overlap: must be allow, skip, queue_one or cancel_running"},
+		{good + "  - {name: bad, cron: '@daily', type: a, jitter: 9999h}", "bad: jitter: must lie between"},
+		{good + "  - {name: bad, cron: '@daily', type: a b}", "bad: type: "},
+		{good + `  - {name: bad, cron: '@daily', type: a, payload: {a: "\0"}}`, "bad: payload: holds"},
+		{good + "  - {name: bad, cron: '@daily', type: a, tags: ['']}", "bad: tags[0]: "},
+		{good + "  - {name: preview, cron: '@daily', type: a}", `preview: name: must not be "preview"`},
+		{good + "  - {name: 2026, cron: '@daily', type: a}", "name: must be text, not 2026: write it in quotes"},
+		{good + "  - {name: bad, cron: 5, type: a}", "cron: must be text, not a number: write it in quotes"},
+		{good + "  - {name: bad, cron: '@daily', type: a, missed_limit: x}", "missed_limit: must not be a string"},
+		{"schedules:\n  - {cron: '@daily', type: a}\n  - {cron: '@daily', type: a}", "schedule 1: has no name; schedule 2: has no name"},
+	} {
+		if err := os.WriteFile(file, []byte(row.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, flag := range []string{"--check", "--yes"} {
+			if code := r.run("schedules", "apply", file, flag); code != exitUsage || !strings.Contains(r.errs, row.says) {
+				t.Errorf("%s %q: %d %s%s", flag, row.text, code, r.out, r.errs)
+			}
+		}
+	}
+	if out := r.ok("schedules", "list"); out != "there are no schedules\n" {
+		t.Errorf("some were made before the fault: %s", out)
+	}
+	r.ok("schedules", "put", "kept", "--cron", "@daily", "--type", "a")
+	for _, empty := range []string{"", "schedules:\n", "# schedules\n", "---\n"} {
+		r.in = empty
+		if code := r.run("schedules", "apply", "-", "--delete", "--yes"); code != exitUsage || !strings.Contains(r.errs, "names no schedules") {
+			t.Errorf("%q: %d %s%s", empty, code, r.out, r.errs)
+		}
+	}
+	r.ok("schedules", "get", "kept")
+	r.in = "schedules: []\n"
+	if out := r.ok("schedules", "apply", "-", "--delete", "--yes"); !strings.Contains(out, "1 to delete") {
+		t.Error(out)
+	}
+}
+
+// Lines that cannot be jobs are left out by themselves, and do not stop the others; so do names that paths cannot carry.
+func TestImportOddCrontab(t *testing.T) {
+	r := newRig(t, nodetest.Start(t, "api"))
+	r.in = "\ufeff# written on another system\r\n0 0 * * 7 /usr/bin/preview\r\n0 1 * * * /bin/a\x00b\r\n0 2 * * * /bin/\xff\xfe\r\n" +
+		"0 3 * * * cat%\xff\r\n0 4 * * * /bin/" + strings.Repeat("x", maxCronCommand) + "\r\n0 5 * * *\t/bin/tab\t-l\r\n61 * * * * /bin/late\r\n61 * * * * /bin/later\r\n0 6 * * * /bin/last"
+	if code := r.run("schedules", "import", "crontab", "-", "--type", "shell", "--yes"); code != exitFailed || !strings.Contains(r.out, "3 to make") {
+		t.Errorf("%d %s%s", code, r.out, r.errs)
+	}
+	for _, says := range []string{
+		"line 3 was not taken: the command holds bytes that are no text", "line 4 was not taken: the command holds bytes", "line 5 was not taken: the command holds bytes",
+		"line 6 was not taken: the command is longer than 131072 bytes", "line 8 was not taken: cron: minute", "line 9 was not taken: cron: minute", "3 lines taken, 6 not",
+	} {
+		if !strings.Contains(r.errs, says) {
+			t.Errorf("no %q in\n%s", says, r.errs)
+		}
+	}
+	for _, name := range []string{"preview-2", "tab", "last"} {
+		r.ok("schedules", "get", name)
+	}
+}
