@@ -192,7 +192,10 @@ func (a *app) tellLeft(taken int, left []notTaken) {
 func (a *app) applyImported(ctx context.Context, api *client.Client, taken []importedSchedule, left []notTaken, f applyFlags) (kept bool, err error) {
 	now := a.now()
 	plan := []planned{}
-	for _, s := range taken {
+	bar := a.progress("lines compared", int64(len(taken)))
+	defer bar.end()
+	for i, s := range taken {
+		bar.at(i, int64(i))
 		p, err := planOne(ctx, api, client.NewSchedule{
 			Name: s.Name, Tenant: s.Tenant, Type: s.Type, Payload: s.Payload, Rule: client.Rule{Cron: s.Cron, TimeZone: s.TimeZone},
 		}, now, now.AddDate(0, 0, f.days))
@@ -206,6 +209,7 @@ func (a *app) applyImported(ctx context.Context, api *client.Client, taken []imp
 		}
 		plan = append(plan, p)
 	}
+	bar.end()
 	slices.SortFunc(left, func(a, b notTaken) int { return cmp.Compare(a.Line, b.Line) })
 	if a.json {
 		for _, l := range left {

@@ -65,9 +65,10 @@ func (p *progress) percent(done int64) string {
 	return fmt.Sprintf(" (%d%%)", min(done, p.total)*100/p.total)
 }
 
-// end clears the bar.
+// end clears the bar. It may be called again.
 func (p *progress) end() {
 	if p.live && p.drawn {
+		p.drawn = false
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
 }

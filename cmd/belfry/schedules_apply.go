@@ -66,7 +66,9 @@ func (a *app) apply(ctx context.Context, api *client.Client, wanted []client.New
 	if err := checkSchedules(wanted, a.now()); err != nil {
 		return err
 	}
-	plan, err := planSchedules(ctx, api, wanted, a.now(), f.days, f.gone)
+	p := a.progress("schedules compared", int64(len(wanted)))
+	plan, err := planSchedules(ctx, api, wanted, a.now(), f.days, f.gone, func(n int) { p.at(n, int64(n)) })
+	p.end()
 	if err != nil {
 		return err
 	}
@@ -103,11 +105,12 @@ func (a *app) follow(ctx context.Context, api *client.Client, plan []planned, f 
 	if err := a.sure(f.yes, sum); err != nil {
 		return err
 	}
-	return a.carryOut(ctx, api, plan)
+	p := a.progress("changes made", int64(n["create"]+n["change"]+n["delete"]))
+	return a.carryOut(ctx, api, plan, p)
 }
 
 // carryOut makes each change, if what it was planned from still stands.
-func (a *app) carryOut(ctx context.Context, api *client.Client, plan []planned) error {
+func (a *app) carryOut(ctx context.Context, api *client.Client, plan []planned, through *progress) error {
 	done := 0
 	for i := range plan {
 		p := &plan[i]
@@ -123,13 +126,16 @@ func (a *app) carryOut(ctx context.Context, api *client.Client, plan []planned) 
 			continue
 		}
 		if err != nil {
+			through.end()
 			if done > 0 && !a.json {
 				fmt.Fprintf(a.errs, "%s made before one was refused\n", numbered(done, "change"))
 			}
 			return fmt.Errorf("after %s: %w", numbered(done, "change"), faultOf(p.Name, err))
 		}
 		done++
+		through.at(done, int64(done))
 	}
+	through.end()
 	if !a.json {
 		fmt.Fprintln(a.out, "done")
 	}

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
@@ -71,5 +73,30 @@ func TestImportOddCrontab(t *testing.T) {
 	}
 	for _, name := range []string{"preview-2", "tab", "last"} {
 		r.ok("schedules", "get", name)
+	}
+}
+
+// Of many schedules it is shown how far the comparison and the changes are; the plan stays as it is.
+func TestApplyShowsProgress(t *testing.T) {
+	r := newRig(t, nodetest.Start(t, "api"))
+	var many strings.Builder
+	many.WriteString("schedules:\n")
+	for i := range 4 {
+		fmt.Fprintf(&many, "  - {name: s%d, cron: '@daily', type: a}\n", i)
+	}
+	r.in = many.String()
+	start, looks := time.Now(), 0
+	r.now = func() time.Time { looks++; return start.Add(time.Duration(looks) * 3 * time.Second) }
+	if out := r.ok("schedules", "apply", "-", "--yes"); !strings.Contains(out, "4 to make") {
+		t.Error(out)
+	}
+	for _, says := range []string{"2 schedules compared (50%)", "4 schedules compared (100%)", "2 changes made (50%)", "4 changes made (100%)"} {
+		if !strings.Contains(r.errs, says) {
+			t.Errorf("no %q in %q", says, r.errs)
+		}
+	}
+	r.in = "0 0 * * * /bin/a\n0 1 * * * /bin/b\n"
+	if r.ok("schedules", "import", "crontab", "-", "--type", "shell", "--dry-run"); !strings.Contains(r.errs, "1 lines compared (50%)") {
+		t.Errorf("%q", r.errs)
 	}
 }

@@ -34,11 +34,12 @@ type movedTime struct {
 	To   client.PreviewItem `json:"to"`
 }
 
-// mostTimes is how many fire times one call of the API answers.
-const mostTimes = 1000
+// mostTimes is how many fire times one call of the API answers, fewTimes how many are asked for first.
+const mostTimes, fewTimes = 1000, 50
 
-// planSchedules compares a file with what stands. Nothing is changed by it.
-func planSchedules(ctx context.Context, api *client.Client, wanted []client.NewSchedule, now time.Time, days int, del bool) ([]planned, error) {
+// planSchedules compares a file with what stands. Nothing is changed by it. through is told how many schedules of the
+// file are compared.
+func planSchedules(ctx context.Context, api *client.Client, wanted []client.NewSchedule, now time.Time, days int, del bool, through func(n int)) ([]planned, error) {
 	until := now.AddDate(0, 0, days)
 	var plan []planned
 	named := map[[2]string]bool{}
@@ -49,6 +50,7 @@ func planSchedules(ctx context.Context, api *client.Client, wanted []client.NewS
 			return nil, err
 		}
 		plan = append(plan, p)
+		through(len(plan))
 		named[[2]string{p.Tenant, s.Name}] = true
 		tenants[p.Tenant] = true
 	}
@@ -100,7 +102,7 @@ func planOne(ctx context.Context, api *client.Client, s client.NewSchedule, now,
 			return p, err
 		}
 	}
-	preview, err := api.PreviewSchedule(ctx, s.Rule, now, mostTimes)
+	preview, err := enough(until, func(count int) (*client.Preview, error) { return api.PreviewSchedule(ctx, s.Rule, now, count) })
 	if err != nil {
 		return p, faultOf(s.Name, err)
 	}
@@ -124,12 +126,23 @@ func standing(ctx context.Context, api *client.Client, s *client.Schedule, until
 	if s.Paused {
 		return nil, until, nil
 	}
-	next, err := api.NextOccurrences(ctx, s.Tenant, s.Name, mostTimes)
+	next, err := enough(until, func(count int) (*client.Preview, error) {
+		return api.NextOccurrences(ctx, s.Tenant, s.Name, count)
+	})
 	if err != nil {
 		return nil, until, err
 	}
 	times, reach = within(next.Items, until)
 	return times, reach, nil
+}
+
+// enough asks for the fire times up to until: for few first, which most schedules have no more of.
+func enough(until time.Time, ask func(count int) (*client.Preview, error)) (*client.Preview, error) {
+	p, err := ask(fewTimes)
+	if err != nil || len(p.Items) < fewTimes || p.Items[len(p.Items)-1].At.After(until) {
+		return p, err
+	}
+	return ask(mostTimes)
 }
 
 // within are the times up to until, and how far they are known.
