@@ -24,6 +24,7 @@ const (
 
 	finishTime = 500 * time.Millisecond // of that, for what is still in memory after the last request
 	headerTime = 10 * time.Second
+	bodyTime   = 30 * time.Second
 	idleTime   = 15 * time.Minute // longer than Cloud Run keeps a connection: it must be the one to close it
 	mostHeader = 64 << 10
 )
@@ -77,7 +78,7 @@ func run(ctx context.Context, serve func(context.Context, *Host) (*Service, erro
 // beside, within StopTime.
 func (s *Service) run(ctx context.Context, listener net.Listener, log *slog.Logger) error {
 	server := &http.Server{
-		Handler: withHealth(s.Handler), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: mostHeader,
+		Handler: withBodyTime(withHealth(s.Handler), bodyTime), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: mostHeader,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 	work, endWork := context.WithCancel(ctx)
@@ -132,6 +133,18 @@ func withHealth(next http.Handler) http.Handler {
 		if r.URL.Path == HealthPath && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 			w.WriteHeader(http.StatusOK)
 			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// withBodyTime bounds how long a request's body may take to arrive. It holds also where nobody reads the body, as of a
+// caller that is turned away: the server itself does then. It lifts the deadline once the body is read.
+func withBodyTime(next http.Handler, most time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 {
+			// A writer that knows no deadlines is a test's.
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(most))
 		}
 		next.ServeHTTP(w, r)
 	})

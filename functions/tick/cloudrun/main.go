@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -14,7 +15,10 @@ import (
 	"github.com/belfry-dev/belfry/functions/tick"
 )
 
-const path = "/tick"
+const (
+	path     = "/tick"
+	mostBody = 64 << 10
+)
 
 func main() { cloudrun.Main(serve) }
 
@@ -49,6 +53,11 @@ type ticks struct {
 }
 
 func (t *ticks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// Read to its end, so that the context ends when the caller goes.
+	if _, err := io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, mostBody)); err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
 	defer t.Begin(r.Context())()
 	if err := t.tick(r.Context()); err != nil {
 		t.Log.Error("tick", "error", err)
