@@ -21,6 +21,7 @@
 //	clock.go                Now, Advance, Skip
 //	drive.go                Drain, WaitFor, and how they know that nothing is left to do
 //	submit.go, change.go    submitting, reading and changing jobs
+//	schedule.go             making and reading schedules
 //	require.go, match.go    what code under test must have submitted
 //	gate.go                 between worker and store: who may claim, and when
 //	watch.go, attempt.go    what runs, and what became of it

@@ -4,7 +4,7 @@
 // Where to look:
 //
 //	job.go, status.go, priority.go   the things
-//	transition.go                    the table of states.md, as code
+//	transition.go                    the table of states and events, as code
 //	ports.go                         what core asks of a store and of a queue, on one page
 //	submit.go                        Submitter: checks jobs and writes them, many callers in one commit
 //	tick.go                          Ticker: one pass of the scheduler

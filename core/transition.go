@@ -1,6 +1,6 @@
 package core
 
-// Event is something that happens to a job, as states.md names it.
+// Event is something that happens to a job.
 type Event int8
 
 // The events of the transition table.
@@ -80,7 +80,7 @@ type Move struct {
 	Reset    bool   // attempts and snoozes become 0 (operator's retry)
 }
 
-// Transition is the table of states.md: what event does to a job of status from. It is the reference that
+// Transition is the table of states and events: what event does to a job of status from. It is the reference that
 // stores are tested against; their statements do the same in one write each.
 func Transition(from Status, event Event, f Facts) Move {
 	stay := func(v Verdict) Move { return Move{Verdict: v, Next: from} }

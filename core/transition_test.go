@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// shown writes a move as the table of states.md does.
+// shown writes a move as the table below does.
 func shown(from Status, m Move) string {
 	switch m.Verdict {
 	case Ignored:
@@ -36,7 +36,7 @@ func shown(from Status, m Move) string {
 	return text
 }
 
-// TestTransitionTable is the table of states.md, row by row: scheduled, queued, running, done, cancelled, failed.
+// TestTransitionTable is the table of states and events, row by row: scheduled, queued, running, done, cancelled, failed.
 func TestTransitionTable(t *testing.T) {
 	columns := []Status{Scheduled, Queued, Running, Done, Cancelled, Failed}
 	rows := []struct {

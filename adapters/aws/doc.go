@@ -6,6 +6,12 @@
 //	sqs_topic.go         sends through gocloud.dev/pubsub, in filled batches of ten
 //	sqs_subscription.go  receives what is asked for and no more, by long polls
 //	sqs_delivery.go      acknowledges, extends, releases and rejects, in batches
+//	lambda_worker.go     BatchWorker: the jobs of one SQS event, run by one worker
+//	lambda_batch.go      the messages of an event, as a queue
+//	lambda_deadline.go   a context that ends before Lambda does
+//	lambda_http.go       requests of a Function URL or an HTTP API, to and from http.Handler
+//	lambda_stream.go     answers as the handler writes
+//	rds.go               DatabaseTokens: what RDS takes in place of a password
 //
 // Functions behind an event source mapping do not receive: SQS calls them. Subscriptions are for hosts that pull.
 package aws

@@ -10,6 +10,7 @@
 //	push_queue.go           the messages of the requests at hand, as a queue
 //	push_callers.go         Callers: checks the identity tokens of Pub/Sub and Cloud Scheduler
 //	push_keys.go            the keys those are signed with
+//	cloudsql.go             connections to Cloud SQL through Google's connector
 //
 // Services behind a push subscription do not pull: Pub/Sub calls them. Subscriptions are for hosts that pull.
 package gcp

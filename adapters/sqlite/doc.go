@@ -16,7 +16,9 @@
 //	submit.go, job.go, change.go, dead.go          accepting, reading and changing jobs
 //	tick.go, lease.go, dispatch.go, maintain.go    the scheduler's part
 //	claim.go, quota.go, start.go, finish.go …      the workers' part
-//	rollup.go, stats.go          the numbers
+//	schedule.go, advance.go, alert.go              schedules, their steps, alerts
+//	type*.go, token.go, secret.go, idempotency.go  what the API keeps beside jobs
+//	rollup.go, stats*.go         the numbers
 //
 // The bucket of a job is computed from its id and has no column. There are no partitions: retention
 // deletes in small batches and gives the pages back.

@@ -16,7 +16,7 @@ const (
 	// lease is the worker's lease in scenarios: short enough to be told apart from an hour, and ended only by
 	// Advance, since no scenario lasts that long.
 	lease = 10 * time.Minute
-	// dispatchLease and dispatchLeaseMax are those of states.md.
+	// dispatchLease and dispatchLeaseMax are those of deployments.
 	dispatchLease    = 10 * time.Second
 	dispatchLeaseMax = 5 * time.Minute
 	// bucketLease is long, so that only scenarios about leases see one run out.
