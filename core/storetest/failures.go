@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ func failureScenarios() []scenario {
 		{"WatchFailures/counts a job whose attempts are used up when it is claimed", failuresRefused},
 		{"WatchFailures/counts each job once, by two processes", failuresOnce},
 		{"WatchFailures/bounds how many alerts are open", failuresBounded},
+		{"WatchFailures/a type that fails in many ways takes nobody else's alert", failuresCrowded},
 		{"WatchFailures/whatever the error holds", failuresHostile},
 		{"Maintain/drops alerts that were over long ago, never open ones", maintainAlerts},
 	}
@@ -267,6 +269,36 @@ func failuresBounded(s *stage) {
 	s.watchFailures()
 	if open := s.failures(true); len(open) != 0 {
 		s.Errorf("all dead letters are gone: %+v", open)
+	}
+}
+
+// failuresCrowded: what shares an alert takes no room from groups that have one of their own, nor do groups known before.
+func failuresCrowded(s *stage) {
+	word := func(i int) string { return "word " + string(rune('a'+i%26)) + string(rune('g'+i/26)) + "s" }
+	known, fresh := core.FailuresOfType/2, core.FailuresOfType/4
+	for i := range known {
+		s.fail("few", word(i), 1)
+	}
+	s.watchFailures()
+	for i := range known + fresh {
+		s.fail("few", word(i), 1)
+	}
+	for i := range core.FailuresOfAll + 10 {
+		s.fail("noisy", word(i), 1)
+	}
+	s.fail("quiet", "refused", 1)
+	s.watchFailures()
+	of := map[string]int{}
+	for _, a := range s.failures(true) {
+		typ, group, _ := strings.Cut(a.Subject, "/")
+		if group == "other" {
+			typ = a.Subject
+		}
+		of[typ]++
+	}
+	want := map[string]int{"few": known + fresh, "noisy": core.FailuresOfType, "noisy/other": 1, "quiet": 1}
+	if !maps.Equal(of, want) {
+		s.Errorf("alerts open: %v, want %v", of, want)
 	}
 }
 

@@ -9,15 +9,22 @@ WITH taken AS MATERIALIZED (
     SELECT type, error_group, sum(count)::bigint AS n, max(newest) AS newest, max(at) AS last FROM taken GROUP BY type, error_group
 ), open AS MATERIALIZED (
     SELECT subject, regexp_replace(subject, '/[^/]*$', '') AS type FROM belfry.alerts WHERE kind = $2::text AND tenant = '' AND cleared_at IS NULL
-), ranked AS MATERIALIZED (
+), matched AS MATERIALIZED (
     SELECT g.*, EXISTS (SELECT FROM open o WHERE o.subject = g.type || '/' || g.error_group) AS known,
-           EXISTS (SELECT FROM open o WHERE o.subject = g.type || '/other') AS shared,
-           row_number() OVER (PARTITION BY g.type ORDER BY g.newest) + (SELECT count(*) FROM open o WHERE o.type = g.type) AS of_type,
-           row_number() OVER (ORDER BY g.newest) + (SELECT count(*) FROM open) AS of_all
+           EXISTS (SELECT FROM open o WHERE o.subject = g.type || '/other') AS shared
     FROM   groups g
+), typed AS MATERIALIZED ( -- only those that would be new take room
+    SELECT k.*, known OR row_number() OVER (PARTITION BY k.type, known ORDER BY k.newest) +
+           (SELECT count(*) FROM open o WHERE o.type = k.type AND o.subject <> k.type || '/other') <= $4::bigint AS fits
+    FROM   matched k
+), ranked AS MATERIALIZED (
+    SELECT t.*, known OR fits AND row_number() OVER (PARTITION BY known, fits ORDER BY t.newest) + (SELECT count(*) FROM open) <= $5::bigint AS own
+    FROM   typed t
 ), placed AS MATERIALIZED (
-    SELECT r.*, CASE WHEN known OR of_type <= $4::bigint AND of_all <= $5::bigint THEN type || '/' || error_group
-                     WHEN shared OR of_all <= $5::bigint THEN type || '/other' ELSE 'other' END AS subject
+    SELECT r.*, CASE WHEN own THEN type || '/' || error_group
+                     WHEN shared OR dense_rank() OVER (PARTITION BY own, shared ORDER BY type) + (SELECT count(*) FROM open) +
+                                    (SELECT count(*) FROM ranked f WHERE f.own AND NOT f.known) <= $5 THEN type || '/other'
+                     ELSE 'other' END AS subject
     FROM   ranked r
 ), summed AS MATERIALIZED (
     SELECT subject, subject <> min(type || '/' || error_group) AS shared, sum(n)::bigint AS n, max(newest) AS newest, max(last) AS last
