@@ -105,10 +105,17 @@ func (n *running) apiReady(ctx context.Context) error {
 	return nil
 }
 
-// ticks: a pass has succeeded lately, and the store answers.
+// ticks: a pass has succeeded lately, what it publishes reaches the queues, and the store answers.
 func (n *running) ticks(ctx context.Context) error {
 	if silent := n.passed.silent(); silent > max(10*n.Settings.Tick, patience) {
 		return fmt.Errorf("no pass of the tick has succeeded for %s", silent.Round(time.Second))
+	}
+	if n.sent != nil {
+		for _, p := range core.Priorities {
+			if stuck := n.sent.outlets[p].stuck(); stuck > patience {
+				return fmt.Errorf("nothing could be published to the %s queue for %s", p, stuck.Round(time.Second))
+			}
+		}
 	}
 	return n.Store.Ping(ctx)
 }

@@ -91,6 +91,7 @@ type running struct {
 	passed   *pulse        // passes of the tick
 	claimed  *pulse        // claims of a direct worker, at most poll apart
 	received *watchedQueue // what the worker receives from; nil in direct mode
+	sent     *outletQueue  // what the tick publishes to; nil in direct mode
 	poll     time.Duration
 }
 
@@ -113,7 +114,11 @@ func (n *running) build(ctx context.Context) (err error) {
 	}
 	if n.Roles.Tick {
 		n.passed, n.counts = newPulse(), &core.ScheduleCounts{}
-		o := tick.Options{Store: n.Store, Queue: n.Queue, Settings: n.Settings, Holder: n.name, Log: n.Log, Types: n.types, Counts: n.counts}
+		o := tick.Options{Store: n.Store, Settings: n.Settings, Holder: n.name, Log: n.Log, Types: n.types, Counts: n.counts}
+		if n.Queue != nil {
+			n.sent = watchOutlets(n.Queue)
+			o.Queue = n.sent
+		}
 		o.OnTick = func(core.TickReport) { n.passed.beat() }
 		if n.alerts, err = boot.OpenAlerts(ctx, n.Settings, n.webhooks.Guard, n.Store); err != nil {
 			return err
