@@ -56,8 +56,12 @@ func parse(args []string, errs io.Writer) (options, error) {
 	}
 	switch {
 	case f.NArg() == 0:
-	case f.NArg() == 1 && f.NFlag() == 0 && (f.Arg(0) == migrateCommand || f.Arg(0) == healthCommand || f.Arg(0) == versionCommand):
+	case f.NArg() == 1 && f.NFlag() == 0 && isCommand(f.Arg(0)):
 		o.command = f.Arg(0)
+	case f.NFlag() == 0 && isCommand(f.Arg(0)):
+		return o, fmt.Errorf("unexpected argument %q: %s takes none", f.Arg(1), f.Arg(0))
+	case isCommand(f.Arg(0)):
+		return o, fmt.Errorf("%s takes no flags", f.Arg(0))
 	default:
 		return o, fmt.Errorf("unexpected argument %q: see -help", f.Arg(0))
 	}
@@ -71,6 +75,10 @@ func parse(args []string, errs io.Writer) (options, error) {
 		return o, nil
 	}
 	return o, o.check()
+}
+
+func isCommand(word string) bool {
+	return word == migrateCommand || word == healthCommand || word == versionCommand
 }
 
 // check refuses what this program cannot do, before it touches anything.

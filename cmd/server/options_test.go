@@ -64,8 +64,8 @@ func TestWhatIsRefusedAtTheStart(t *testing.T) {
 		{[]string{"migrate"}, "BELFRY_DATABASE_URL", "", "BELFRY_DATABASE_URL is not set"},
 		{[]string{"-role", "boss"}, "", "", `-role: role "boss"`},
 		{[]string{"run"}, "", "", `unexpected argument "run"`},
-		{[]string{"migrate", "down"}, "", "", `unexpected argument "migrate"`},
-		{[]string{"-role", "api", "health"}, "", "", `unexpected argument "health"`},
+		{[]string{"migrate", "down"}, "", "", `unexpected argument "down": migrate takes none`},
+		{[]string{"-role", "api", "health"}, "", "", "health takes no flags"},
 		{nil, "BELFRY_RDS_IAM", "true", "BELFRY_RDS_IAM: is for programs on AWS"},
 		{nil, "BELFRY_STOP_GRACE", "soon", "BELFRY_STOP_GRACE: want a duration"},
 	} {

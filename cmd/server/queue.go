@@ -54,12 +54,17 @@ func checkQueues(s boot.Settings, roles node.Roles) error {
 }
 
 // openQueue returns nil in direct mode. It calls nobody.
-func openQueue(ctx context.Context, s boot.Settings) (core.Queue, error) {
+func openQueue(ctx context.Context, s boot.Settings) (queue core.Queue, err error) {
 	switch {
 	case !s.QueueMode():
 		return nil, nil
 	case inMemory(s):
-		return local.Open(queueURLs(s))
+		queue, err = local.Open(queueURLs(s))
+	default:
+		queue, err = rabbit.OpenQueue(ctx, queueURLs(s), rabbit.QueueOptions{})
 	}
-	return rabbit.OpenQueue(ctx, queueURLs(s), rabbit.QueueOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", queues, err)
+	}
+	return queue, nil
 }

@@ -38,6 +38,31 @@ func TestSixStartAtOnceOnAnEmptyDatabase(t *testing.T) {
 	}
 }
 
+// What waiting does not mend is told at once, by the setting where it is mended, and no password with it.
+func TestWhatCannotBeOpenedIsNamed(t *testing.T) {
+	for _, row := range []struct{ database, queue, says string }{
+		{"postgres://u:secret@127.0.0.1:99999/db", "", "BELFRY_DATABASE_URL: "},
+		{"postgres://u:secret@127.0.0.1:1/db?sslmode=some", "", "BELFRY_DATABASE_URL: "},
+		{"postgres://u:secret@127.0.0.1:1/db", "", "BELFRY_DATABASE_URL: waited for PostgreSQL"},
+		{"postgres://u:secret@127.0.0.1:1/db", "mem://", "BELFRY_QUEUE_*_URL: "},
+		{"postgres://u:secret@127.0.0.1:1/db", "amqp://u:secret@127.0.0.1:1/?queue=one", "BELFRY_QUEUE_*_URL: "},
+	} {
+		clean(t)
+		t.Setenv("BELFRY_DATABASE_URL", row.database)
+		t.Setenv("BELFRY_START_WAIT", "0s")
+		t.Setenv("BELFRY_ADDR", "127.0.0.1:0")
+		t.Setenv("BELFRY_HEALTH_ADDR", "127.0.0.1:0")
+		for _, priority := range []string{"CRITICAL", "DEFAULT", "BULK"} {
+			t.Setenv("BELFRY_QUEUE_"+priority+"_URL", row.queue)
+		}
+		var log strings.Builder
+		err := run(t.Context(), nil, io.Discard, &log)
+		if err == nil || !strings.HasPrefix(err.Error(), row.says) || strings.Contains(err.Error()+log.String(), "secret") {
+			t.Errorf("%+v: %v\n%s", row, err, log.String())
+		}
+	}
+}
+
 // Servers that come up before what they stand on wait for it, and say so.
 func TestWaitsForWhatItStandsOn(t *testing.T) {
 	clean(t)

@@ -25,7 +25,7 @@ type patient struct {
 }
 
 // await tries until it succeeds, fails in a way that waiting does not mend, the time is over or ctx ends.
-func (p patient) await(ctx context.Context, what string, try func(context.Context) error, waitable func(error) bool) error {
+func (p patient) await(ctx context.Context, what, setting string, try func(context.Context) error, waitable func(error) bool) error {
 	var told time.Time
 	for wait := retryMin; ; wait = min(2*wait, retryMax) {
 		err := try(ctx)
@@ -38,11 +38,11 @@ func (p patient) await(ctx context.Context, what string, try func(context.Contex
 		case ctx.Err() != nil:
 			return fmt.Errorf("told to stop while waiting for %s: %w", what, err)
 		case !waitable(err):
-			return err
+			return fmt.Errorf("%s: %w", setting, err)
 		}
 		left := time.Until(p.until)
 		if left <= 0 {
-			return fmt.Errorf("waited for %s as long as BELFRY_START_WAIT allows: %w", what, err)
+			return fmt.Errorf("%s: waited for %s as long as BELFRY_START_WAIT allows: %w", setting, what, err)
 		}
 		if time.Since(told) >= tellEvery {
 			told = time.Now()
@@ -58,22 +58,28 @@ func (p patient) await(ctx context.Context, what string, try func(context.Contex
 // migrate brings the schema up to date. Any number of servers may do so at once. A migration that is under way is
 // never cut short by the end of the wait.
 func (p patient) migrate(ctx context.Context, url string) error {
-	return p.await(ctx, "PostgreSQL", func(ctx context.Context) error { return postgres.Migrate(ctx, url) }, unavailable)
+	return p.await(ctx, "PostgreSQL", database, func(ctx context.Context) error { return postgres.Migrate(ctx, url) }, unavailable)
 }
 
 func (p patient) openStore(ctx context.Context, url string, pool int) (store *postgres.Store, err error) {
-	err = p.await(ctx, "PostgreSQL", func(ctx context.Context) error {
+	err = p.await(ctx, "PostgreSQL", database, func(ctx context.Context) error {
 		store, err = postgres.Open(ctx, url, postgres.Options{PoolSize: pool})
 		return err
 	}, unavailable)
 	return store, err
 }
 
+// Settings that name what is waited for: what waiting does not mend is mended there.
+const (
+	database = "BELFRY_DATABASE_URL"
+	queues   = "BELFRY_QUEUE_*_URL"
+)
+
 func unavailable(err error) bool { return errors.Is(err, core.ErrUnavailable) }
 
 // tryQueue opens a topic and closes it.
 func (p patient) tryQueue(ctx context.Context, queue core.Queue) error {
-	return p.await(ctx, "the queues", func(ctx context.Context) error {
+	return p.await(ctx, "the queues", queues, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, askTimeout)
 		defer cancel()
 		topic, err := queue.OpenTopic(ctx, core.Default)

@@ -195,7 +195,7 @@ func (s Settings) checkURLs(bad tellFault) {
 	if s.DatabaseURL != "" {
 		u, err := url.Parse(s.DatabaseURL)
 		if err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
-			bad("BELFRY_DATABASE_URL", "want a URL that begins with postgres:// or postgresql:// (the value is not shown: it may hold a password)")
+			bad("BELFRY_DATABASE_URL", "want a URL that begins with postgres:// or postgresql:// (the value is not shown: it may hold a password, whose special characters must be percent-encoded)")
 		}
 	}
 	names := map[string]string{"BELFRY_QUEUE_CRITICAL_URL": s.QueueCriticalURL, "BELFRY_QUEUE_DEFAULT_URL": s.QueueDefaultURL, "BELFRY_QUEUE_BULK_URL": s.QueueBulkURL}
