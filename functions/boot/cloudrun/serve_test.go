@@ -16,7 +16,10 @@ import (
 func TestBodiesThatNeverCome(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /read", func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body); w.WriteHeader(400) })
-	mux.HandleFunc("POST /refused", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close"); w.WriteHeader(401) })
+	mux.HandleFunc("POST /refused", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Connection", "close")
+		w.WriteHeader(401)
+	})
 	server := httptest.NewServer(withBodyTime(withHealth(mux), 50*time.Millisecond))
 	defer server.Close()
 	for request, want := range map[string]int{"POST /read": 400, "POST /refused": 401, "GET /nothing": 404, "GET " + HealthPath: 200} {
