@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -43,6 +44,9 @@ func (c *call) writes() bool {
 // A call with an Idempotency-Key is repeatable. While an earlier try with the key is still at work the call waits,
 // for as long as one try may take: that is no try of its own.
 func (c *Client) do(ctx context.Context, call call) (int, []byte, error) {
+	if strings.Contains(call.path, noSchedule) {
+		return 0, nil, FieldErrors{{Field: "name", Rule: `must not be empty, ".", ".." or "preview"`}}
+	}
 	unknown, repeatable := false, call.repeatable || call.key != ""
 	var waited time.Duration
 	for try := 1; ; try++ {

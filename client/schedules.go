@@ -166,7 +166,17 @@ func (c *Client) TriggerSchedule(ctx context.Context, tenant, name string) (*Job
 	return readJob(call.name(), answer)
 }
 
-func schedulePath(name string) string { return "/v1/schedules/" + segment(name) }
+// noSchedule stands in a path for a name that no schedule can have, because its path leads elsewhere. No other path has it.
+const noSchedule = "\x00"
+
+// schedulePath is the path of a schedule. Any other name may be one, so that there is none to send in place of those that cannot.
+func schedulePath(name string) string {
+	switch name {
+	case "", ".", "..", "preview":
+		return "/v1/schedules/" + noSchedule
+	}
+	return "/v1/schedules/" + url.PathEscape(name)
+}
 
 func ofTenant(tenant string) url.Values {
 	q := url.Values{}

@@ -91,3 +91,34 @@ func TestSchedules(t *testing.T) {
 		t.Errorf("after deletion: %v", err)
 	}
 }
+
+// A name that no path can carry is refused; it never becomes the name of another schedule.
+func TestNamesOfNoSchedule(t *testing.T) {
+	c, ctx := newClient(t, nodetest.Start(t, "api"), nil), t.Context()
+	for _, name := range []string{"-", "-.", "-.."} {
+		if _, _, err := c.PutSchedule(ctx, client.NewSchedule{Name: name, Rule: client.Rule{Cron: "@daily"}, Type: "a"}, client.Condition{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"", ".", "..", "preview"} {
+		_, _, put := c.PutSchedule(ctx, client.NewSchedule{Name: name, Rule: client.Rule{Cron: "@hourly"}, Type: "a"}, client.Condition{})
+		_, got := c.GetSchedule(ctx, "", name)
+		_, paused := c.PauseSchedule(ctx, "", name)
+		_, next := c.NextOccurrences(ctx, "", name, 1)
+		var ledger error
+		for _, err := range c.Occurrences(ctx, "", name, client.OccurrenceFilter{}) {
+			ledger = err
+		}
+		for i, err := range []error{put, got, paused, next, ledger, c.DeleteSchedule(ctx, "", name, client.Condition{})} {
+			var fields client.FieldErrors
+			if !errors.As(err, &fields) || fields[0].Field != "name" {
+				t.Errorf("%q, call %d: %v", name, i, err)
+			}
+		}
+	}
+	for _, name := range []string{"-", "-.", "-.."} {
+		if s, err := c.GetSchedule(ctx, "", name); err != nil || s.Cron != "@daily" || s.Paused {
+			t.Errorf("%q: %+v %v", name, s, err)
+		}
+	}
+}
