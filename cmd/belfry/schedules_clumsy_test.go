@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,5 +100,28 @@ func TestApplyShowsProgress(t *testing.T) {
 	r.in = "0 0 * * * /bin/a\n0 1 * * * /bin/b\n"
 	if r.ok("schedules", "import", "crontab", "-", "--type", "shell", "--dry-run"); !strings.Contains(r.errs, "1 lines compared (50%)") {
 		t.Errorf("%q", r.errs)
+	}
+}
+
+// A backfill that is broken off says how far it came; meanwhile it shows how far it is.
+func TestBackfillBrokenOff(t *testing.T) {
+	r := newRig(t, nodetest.Start(t, "api"))
+	r.ok("schedules", "put", "busy", "--cron", "* * * * * *", "--type", "a", "--paused")
+	backfill := []string{"schedules", "backfill", "busy", "--from", "2026-02-01T00:00:00Z", "--to", "2026-02-01T03:00:00Z", "--yes"}
+	through, calls := r.trip, 0
+	r.trip = tripper(func(q *http.Request) (*http.Response, error) {
+		if calls++; calls == 3 { // the count, 10,000 runs, and the rest
+			return nil, errors.New("the line is cut")
+		}
+		return through.RoundTrip(q)
+	})
+	if code := r.run(backfill...); code == exitOK || !strings.Contains(r.errs, "after 10000 runs, of instants before 2026-02-01T02:46:40Z: ") {
+		t.Errorf("%d %s", code, r.errs)
+	}
+	start, looks := time.Now(), 0
+	r.now = func() time.Time { looks++; return start.Add(time.Duration(looks) * 3 * time.Second) }
+	r.trip, backfill[4] = through, "2026-02-01T02:46:40Z"
+	if out := r.ok(backfill...); out != "800 runs of busy made\n" || !strings.Contains(r.errs, "800 runs made (100%)") {
+		t.Errorf("%q %q", out, r.errs)
 	}
 }

@@ -106,7 +106,8 @@ func (a *app) scheduleBackfillCommand() *cobra.Command {
 	var tenant, from, to string
 	var yes, dry bool
 	c := &cobra.Command{Use: "backfill NAME", Short: "Make runs for a range of the past", Args: counted(1, 1, "a schedule's name"),
-		Long:    "Make a run, marked as made up late, for each instant of the present rule in a range. They are counted first. The ledger stays as it is.",
+		Long: "Make a run, marked as made up late, for each instant of the present rule in a range. They are counted first. The ledger stays as it is,\n" +
+			"and so a range that is backfilled again is run again. Where it is broken off it says how far it came.",
 		Example: "  belfry schedules backfill nightly --from 2026-03-01T00:00:00Z --to 2026-03-08T00:00:00Z"}
 	tenantFlag(c, &tenant)
 	c.Flags().StringVar(&from, "from", "", "the first instant that may be made up, RFC 3339 (required)")
@@ -140,21 +141,29 @@ func (a *app) scheduleBackfillCommand() *cobra.Command {
 		if err := a.sure(yes, question); err != nil {
 			return err
 		}
-		return a.backfill(c, api, tenant, args[0], first, last)
+		return a.backfill(c, api, tenant, args[0], first, last, count.Count)
 	}
 	return c
 }
 
 // backfill makes the runs, call by call.
-func (a *app) backfill(c *cobra.Command, api *client.Client, tenant, name string, from, to time.Time) error {
+func (a *app) backfill(c *cobra.Command, api *client.Client, tenant, name string, from, to time.Time, total int64) error {
 	made := 0
+	p := a.progress("runs made", total)
+	defer p.end()
 	for !from.IsZero() {
 		done, err := api.BackfillSchedule(c.Context(), tenant, name, from, to, false)
 		if err != nil {
-			return fmt.Errorf("after %d: %w", made, err)
+			p.end()
+			if made == 0 {
+				return err
+			}
+			return fmt.Errorf("after %s, of instants before %s: %w", numbered(made, "run"), from.UTC().Format(time.RFC3339Nano), err)
 		}
 		made += done.Made
 		from = done.NextFrom
+		p.at(made, int64(made))
 	}
+	p.end()
 	return a.counted("made", made, fmt.Sprintf("%s of %s made", numbered(made, "run"), clean(name)))
 }
