@@ -12,14 +12,20 @@ import (
 	"github.com/belfry-dev/belfry/functions/boot"
 )
 
-// lostFor is how long a queue may be lost before the host counts as sick: the worker opens it again by itself.
-const lostFor = time.Minute
+const (
+	lostFor = time.Minute      // that a queue may be lost before the host counts as sick: the worker opens it again by itself
+	steady  = 30 * time.Second // that a call waits for messages before it shows that the queue is back; longer than a long poll
+)
 
 // Serve is a worker that runs all the time and pulls: it works until ctx ends and everything it held is finished or
 // handed back, keeps o.Types fresh, and tells its health meanwhile.
 func Serve(ctx context.Context, o Options) error {
-	lost := &losses{since: map[core.Priority]time.Time{}}
-	f, err := newFunction(o, lost.note)
+	var lost losses
+	if o.Queue != nil {
+		watched := watch(o.Queue)
+		o.Queue, lost = watched, watched.losses
+	}
+	f, err := New(o)
 	if err != nil {
 		return err
 	}
@@ -43,32 +49,91 @@ func Visibility(s boot.Settings, most time.Duration) (time.Duration, error) {
 	return v, nil
 }
 
-// losses are the queues that a worker has lost and not found again.
-type losses struct {
-	mu    sync.Mutex
-	since map[core.Priority]time.Time
-}
+// losses tell of each queue how receiving from it goes.
+type losses map[core.Priority]*loss
 
-func (l *losses) note(e core.WorkEvent) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch e.Kind {
-	case core.QueueLost:
-		l.since[e.Priority] = time.Now()
-	case core.QueueBack:
-		delete(l.since, e.Priority)
-	}
+// loss is of one queue.
+type loss struct {
+	mu    sync.Mutex
+	since time.Time // of the first failure without a success after it; zero while there is none
+	waits time.Time // when the call of Receive under way began; zero while there is none
 }
 
 // tell says which queue has been lost for too long. A lost store says nothing: another container would find it no
 // sooner, and this one may have jobs at work.
-func (l *losses) tell(now time.Time) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (l losses) tell(now time.Time) error {
 	for _, p := range core.Priorities {
-		if since, ok := l.since[p]; ok && now.Sub(since) > lostFor {
-			return fmt.Errorf("the %s queue has been lost for %s", p, now.Sub(since).Round(time.Second))
+		if q := l[p]; q != nil {
+			if lost := q.lost(now); lost > lostFor {
+				return fmt.Errorf("the %s queue has been lost for %s", p, lost.Round(time.Second))
+			}
 		}
 	}
 	return nil
+}
+
+// lost is for how long. A queue that nothing comes from is back once a call waits for it as no broken one would.
+func (q *loss) lost(now time.Time) time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.since.IsZero() || !q.waits.IsZero() && now.Sub(q.waits) > steady {
+		return 0
+	}
+	return now.Sub(q.since)
+}
+
+func (q *loss) begin(now time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waits = now
+}
+
+// end notes how a call went, of Receive or what comes before it.
+func (q *loss) end(err error, now time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	waited := !q.waits.IsZero() && now.Sub(q.waits) > steady
+	q.waits = time.Time{}
+	switch {
+	case err == nil:
+		q.since = time.Time{}
+	case q.since.IsZero() || waited:
+		q.since = now
+	}
+}
+
+// watchedQueue notes how receiving from its subscriptions goes.
+type watchedQueue struct {
+	core.Queue
+	losses losses
+}
+
+func watch(q core.Queue) *watchedQueue {
+	w := &watchedQueue{q, losses{}}
+	for _, p := range core.Priorities {
+		w.losses[p] = &loss{}
+	}
+	return w
+}
+
+// OpenSubscription opens one that is watched.
+func (q *watchedQueue) OpenSubscription(ctx context.Context, p core.Priority) (core.Subscription, error) {
+	s, err := q.Queue.OpenSubscription(ctx, p)
+	if err != nil {
+		q.losses[p].end(err, time.Now())
+		return nil, err
+	}
+	return watchedSubscription{s, q.losses[p]}, nil
+}
+
+type watchedSubscription struct {
+	core.Subscription
+	loss *loss
+}
+
+func (s watchedSubscription) Receive(ctx context.Context, most int) ([]core.Delivery, error) {
+	s.loss.begin(time.Now())
+	got, err := s.Subscription.Receive(ctx, most)
+	s.loss.end(err, time.Now())
+	return got, err
 }

@@ -1,29 +1,84 @@
 package worker
 
 import (
+	"context"
+	"errors"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/boot"
 )
 
-// A queue that comes back soon is nobody's concern; one that stays away is why the container is replaced.
+// flaky is a queue that is away while err is not nil, and that nothing comes from.
+type flaky struct {
+	core.Queue
+	err error
+}
+
+func (q *flaky) OpenSubscription(context.Context, core.Priority) (core.Subscription, error) {
+	return flakySubscription{q}, q.err
+}
+
+type flakySubscription struct{ *flaky }
+
+func (s flakySubscription) Receive(ctx context.Context, _ int) ([]core.Delivery, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (flakySubscription) Close(context.Context) error { return nil }
+
+// A queue that comes back soon is nobody's concern; one that stays away is why the container is replaced. It is back
+// although nothing comes from it.
 func TestHealthOfAHostIsThatOfItsQueues(t *testing.T) {
-	l := &losses{since: map[core.Priority]time.Time{}}
-	soon, late := time.Now().Add(lostFor/2), time.Now().Add(2*lostFor)
-	l.note(core.WorkEvent{Kind: core.QueueLost, Priority: core.Bulk})
-	l.note(core.WorkEvent{Kind: core.StoreLost})
-	if err := l.tell(soon); err != nil {
-		t.Errorf("soon: %v", err)
-	}
-	if err := l.tell(late); err == nil || !strings.Contains(err.Error(), "bulk") {
-		t.Errorf("late: %v", err)
-	}
-	l.note(core.WorkEvent{Kind: core.QueueBack, Priority: core.Bulk})
-	if err := l.tell(late); err != nil {
-		t.Errorf("back: %v", err)
+	synctest.Test(t, func(t *testing.T) {
+		q := &flaky{}
+		w := watch(q)
+		receive := func(d time.Duration) {
+			ctx, cancel := context.WithTimeout(t.Context(), d)
+			defer cancel()
+			if s, err := w.OpenSubscription(ctx, core.Bulk); err == nil {
+				_, _ = s.Receive(ctx, 1)
+			}
+		}
+		told := func(when string, sick bool) {
+			t.Helper()
+			err := w.losses.tell(time.Now())
+			if (err != nil) != sick || sick && !strings.Contains(err.Error(), "bulk") {
+				t.Errorf("%s: %v", when, err)
+			}
+		}
+		told("at first", false)
+		q.err = errors.New("away")
+		receive(time.Second)
+		time.Sleep(lostFor)
+		told("soon", false)
+		receive(time.Second)
+		time.Sleep(time.Second)
+		told("late", true)
+		q.err = nil
+		var calls sync.WaitGroup
+		calls.Go(func() { receive(10 * lostFor) }) // and then it breaks
+		time.Sleep(steady)
+		told("perhaps back", true)
+		time.Sleep(time.Second)
+		told("back, and idle", false)
+		calls.Wait()
+		told("just lost again", false)
+		time.Sleep(lostFor + time.Second)
+		told("lost again", true)
+		w.losses[core.Bulk].end(nil, time.Now())
+		told("a message came", false)
+	})
+	if err := (losses)(nil).tell(time.Now()); err != nil {
+		t.Errorf("without queues: %v", err)
 	}
 }
 

@@ -34,10 +34,7 @@ type Function struct {
 }
 
 // New makes the function. It touches neither store nor queue before Run.
-func New(o Options) (*Function, error) { return newFunction(o, nil) }
-
-// newFunction makes one whose events are told to note too.
-func newFunction(o Options, note func(core.WorkEvent)) (*Function, error) {
+func New(o Options) (*Function, error) {
 	grace := o.Settings.StopGrace
 	if grace == 0 {
 		grace = -1 // none: zero would mean the default
@@ -50,12 +47,7 @@ func newFunction(o Options, note func(core.WorkEvent)) (*Function, error) {
 		ID: o.ID, Slots: o.Settings.Workers, CriticalSlots: critical, Lease: o.Settings.Lease, Heartbeat: o.Settings.Heartbeat,
 		Timeout: o.Settings.Timeout, MostTime: o.Settings.MostTimeout, StopGrace: grace, Poll: o.Poll,
 		Deliver: o.Deliver, Types: o.Types,
-		OnEvent: func(e core.WorkEvent) {
-			if note != nil {
-				note(e)
-			}
-			logEvent(o.Log, e)
-		},
+		OnEvent: func(e core.WorkEvent) { logEvent(o.Log, e) },
 	})
 	if err != nil {
 		return nil, err
