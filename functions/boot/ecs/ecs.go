@@ -63,7 +63,7 @@ func (h *Host) open(ctx context.Context) error {
 	}
 	var err error
 	if h.Store, err = postgres.Open(ctx, h.Settings.DatabaseURL, o); err != nil {
-		return err
+		return fmt.Errorf("BELFRY_DATABASE_URL: %w", err)
 	}
 	h.Types = core.NewTypes(h.Store, core.TypesOptions{OnError: func(err error) { h.Log.Error("types not read", "error", err) }})
 	h.Webhooks, err = boot.OpenWebhooks(ctx, h.Settings, h.Store, boot.WebhookOptions{Log: h.Log})
@@ -77,9 +77,13 @@ func (h *Host) OpenQueue(ctx context.Context, visibility time.Duration) (core.Qu
 	if !s.QueueMode() {
 		return nil, nil
 	}
-	return aws.OpenQueue(ctx, map[core.Priority]string{
+	queue, err := aws.OpenQueue(ctx, map[core.Priority]string{
 		core.Critical: s.QueueCriticalURL, core.Default: s.QueueDefaultURL, core.Bulk: s.QueueBulkURL,
 	}, aws.QueueOptions{Visibility: visibility})
+	if err != nil {
+		return nil, fmt.Errorf("BELFRY_QUEUE_*_URL: %w", err)
+	}
+	return queue, nil
 }
 
 // Close closes what Open opened. Nothing may be at work.

@@ -78,7 +78,7 @@ func open(ctx context.Context) (*Function, error) {
 		o.Password = tokens.Password
 	}
 	if f.Store, err = postgres.Open(ctx, settings.DatabaseURL, o); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("BELFRY_DATABASE_URL: %w", err)
 	}
 	f.Types = core.NewTypes(f.Store, core.TypesOptions{})
 	f.Webhooks, err = boot.OpenWebhooks(ctx, settings, f.Store, boot.WebhookOptions{Log: f.Log})
@@ -91,9 +91,13 @@ func (f *Function) OpenQueue(ctx context.Context) (core.Queue, error) {
 	if !s.QueueMode() {
 		return nil, nil
 	}
-	return aws.OpenQueue(ctx, map[core.Priority]string{
+	queue, err := aws.OpenQueue(ctx, map[core.Priority]string{
 		core.Critical: s.QueueCriticalURL, core.Default: s.QueueDefaultURL, core.Bulk: s.QueueBulkURL,
 	}, aws.QueueOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("BELFRY_QUEUE_*_URL: %w", err)
+	}
+	return queue, nil
 }
 
 // Begin begins an invocation; what it returns ends it. Connections that may have died while the function was frozen are
