@@ -45,10 +45,25 @@ func main() {
 	flag.StringVar(&o.worker, "worker", "worker:8080", "environments of the worker function")
 	flag.IntVar(&o.concurrency, "concurrency", 2, "batches of one queue that are worked on at once")
 	flag.Parse()
+	if err := o.check(); err != nil {
+		fmt.Fprintln(os.Stderr, "driver:", err)
+		os.Exit(2)
+	}
 	if err := run(ctx, o, slog.New(slog.NewTextHandler(os.Stderr, nil))); err != nil {
 		fmt.Fprintln(os.Stderr, "driver:", err)
 		os.Exit(1)
 	}
+}
+
+// check refuses what would leave it waiting for nothing.
+func (o options) check() error {
+	if o.database == "" {
+		return errors.New("BELFRY_DATABASE_URL is not set")
+	}
+	if o.concurrency < 1 {
+		return fmt.Errorf("-concurrency is %d, want 1 or more", o.concurrency)
+	}
+	return nil
 }
 
 // run triggers the functions until ctx ends.

@@ -35,10 +35,15 @@ type mapping struct {
 // newMapping waits for the queue to be there.
 func newMapping(ctx context.Context, client *sqs.Client, name string, worker *function, log *slog.Logger) (*mapping, error) {
 	m := &mapping{client: client, name: name, region: client.Options().Region, worker: worker, log: log, deleteGrace: 5 * time.Second}
+	told := false
 	for deadline := time.Now().Add(queueWait); ; {
 		err := m.find(ctx)
 		if err == nil || ctx.Err() != nil || time.Now().After(deadline) {
 			return m, err
+		}
+		if !told {
+			told = true
+			log.Warn("waiting for the queue", "queue", name, "for", queueWait, "error", err)
 		}
 		pause(ctx, afterFault)
 	}
