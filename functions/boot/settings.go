@@ -194,7 +194,7 @@ func (bad tellFault) count(name string, got, low, high int) {
 func (s Settings) checkURLs(bad tellFault) {
 	if s.DatabaseURL != "" {
 		u, err := url.Parse(s.DatabaseURL)
-		if err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
+		if err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") || ambiguous(s.DatabaseURL) {
 			bad("BELFRY_DATABASE_URL", "want a URL that begins with postgres:// or postgresql:// (the value is not shown: it may hold a password, whose special characters must be percent-encoded)")
 		}
 	}
@@ -214,6 +214,15 @@ func (s Settings) checkURLs(bad tellFault) {
 			bad(name, "want a gocloud URL such as mem://critical")
 		}
 	}
+}
+
+// ambiguous reports whether there is more than one @ before the path: readers of URLs do not agree where the password ends.
+func ambiguous(text string) bool {
+	_, rest, _ := strings.Cut(text, "://")
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	return strings.Count(rest, "@") > 1
 }
 
 // QueueMode reports whether queues are set.

@@ -28,6 +28,20 @@ func TestReadSettingsDefaultsAreValid(t *testing.T) {
 	}
 }
 
+// TestDatabasePasswordMustBeEncoded: told by the setting, whatever the odd character does to the URL.
+func TestDatabasePasswordMustBeEncoded(t *testing.T) {
+	for password, good := range map[string]bool{
+		"canary": true, "can%40ary": true, "can&=+:ary": true, "can@ary": false, "can/ary": false, "can#ary": false, "can?ary": false, "can%ary": false,
+	} {
+		clean(t)
+		t.Setenv("BELFRY_DATABASE_URL", "postgres://u:"+password+"@h:5432/d?application_name=a@b")
+		_, err := ReadSettings()
+		if (err == nil) != good || err != nil && (!strings.Contains(err.Error(), "percent-encoded") || strings.Contains(err.Error(), "can")) {
+			t.Errorf("%s: %v", password, err)
+		}
+	}
+}
+
 func TestReadSettingsNamesTheSetting(t *testing.T) {
 	for name, row := range map[string]struct{ value, say string }{
 		"BELFRY_LEASE":                   {"40s", "two heartbeats"},
