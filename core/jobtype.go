@@ -9,7 +9,7 @@ import (
 // MaxTypes bounds the definitions of one installation: every process keeps them all in memory.
 const MaxTypes = 10_000
 
-// MinExpectWithin is the shortest time in which a success of a type can be expected; the longest is MaxExpectWithin.
+// MinExpectWithin is the shortest time in which a success of a type or a schedule can be expected; the longest is MaxExpectWithin.
 const MinExpectWithin = time.Second
 
 // JobType is the definition of a type: what its jobs get where they say nothing themselves.

@@ -82,6 +82,9 @@ func CheckSchedule(tenant, name string, r *ScheduleRule, now time.Time) error {
 			errs.Add(b.field, "must lie between 0s and %s", b.most)
 		}
 	}
+	if r.ExpectWithin > 0 && time.Duration(r.ExpectWithin) < MinExpectWithin {
+		errs.Add("expect_within", "must be at least %s", MinExpectWithin)
+	}
 	if r.ExpectPaused && r.ExpectWithin == 0 {
 		errs.Add("expect_paused", "means nothing without expect_within")
 	}

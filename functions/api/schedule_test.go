@@ -121,7 +121,7 @@ func TestBadSchedules(t *testing.T) {
 		{`{"cron":"60 * * * *","type":"a"}`, "cron"}, {`{"cron":"* * * * *\u0000","type":"a"}`, "cron"}, {`{"cron":"😀","type":"a"}`, "cron"}, {`{"cron":"` + strings.Repeat("*", 2000) + `","type":"a"}`, "cron"},
 		{`{"cron":"@daily","time_zone":"Mars/Olympus","type":"a"}`, "time_zone"}, {`{"cron":"@daily","time_zone":"../../etc/passwd","type":"a"}`, "time_zone"},
 		{`{"every":"1ms","type":"a"}`, "every"}, {`{"every":"0s","type":"a"}`, "every"}, {`{"every":"-1h","type":"a"}`, "every"}, {`{"every":"1h","time_zone":"Europe/Berlin","type":"a"}`, "time_zone"},
-		{`{"cron":"@daily","type":"a","missed":"maybe"}`, "missed"}, {`{"cron":"@daily","type":"a","missed_limit":0}`, "missed_limit"}, {`{"cron":"@daily","type":"a","missed_window":"-1s"}`, "missed_window"},
+		{`{"cron":"@daily","type":"a","missed":"maybe"}`, "missed"}, {`{"cron":"@daily","type":"a","missed_limit":0}`, "missed_limit"}, {`{"cron":"@daily","type":"a","expect_within":"999ms"}`, "expect_within"}, {`{"cron":"@daily","type":"a","missed_window":"-1s"}`, "missed_window"},
 		{`{"cron":"@daily","type":"a","overlap":"kill"}`, "overlap"}, {`{"cron":"@daily","type":"a","jitter":"25h"}`, "jitter"}, {`{"cron":"@daily","type":"a","dst_gap":"x"}`, "dst_gap"},
 		{`{"cron":"@daily","type":"a","expect_paused":true}`, "expect_paused"}, {`{"cron":"@daily","type":"a","starts_at":"tomorrow"}`, "starts_at"},
 		{`{"cron":"@daily","type":"a","starts_at":"2030-01-02T00:00:00Z","ends_at":"2030-01-01T00:00:00Z"}`, "ends_at"}, {`{"cron":"@daily","type":"a","backoff":[]}`, "backoff"},

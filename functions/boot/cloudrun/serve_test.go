@@ -34,8 +34,12 @@ func TestBodiesThatNeverCome(t *testing.T) {
 			fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: x\r\n%s", request, body)
 			text := bufio.NewReader(conn)
 			answer, err := http.ReadResponse(text, nil)
-			if err != nil || answer.StatusCode != want {
-				t.Errorf("%s: %v, %v", request, answer, err)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = answer.Body.Close()
+			if answer.StatusCode != want {
+				t.Errorf("%s: %v", request, answer)
 			} else if _, err := io.Copy(io.Discard, text); err != nil {
 				t.Errorf("%s: the connection is still held: %v", request, err)
 			}
