@@ -81,7 +81,7 @@ crash-queues: ## the same over RabbitMQ, which is killed too, over SQS on moto a
 	go run ./internal/crashrun -layout c,d,e -within 200s $(ARGS)
 
 .PHONY: ledger
-ledger: ## schedules through kills, clock changes and two years, previews, 100,000 due at once: about an hour
+ledger: ## schedules through kills, clock changes and two years, previews, 100,000 due at once: 25 minutes
 	BELFRY_TEST_LARGE=1 go test -count 1 -timeout 120m -v -run 'Ledger|Preview|Many' ./internal/scheduletest
 
 .PHONY: bench
