@@ -31,7 +31,10 @@ func filled(t *testing.T) string {
 }
 
 func TestDamagedFileIsRefused(t *testing.T) {
-	const page = 4096
+	const (
+		page      = 4096
+		tableLeaf = 13 // of SQLite's file format
+	)
 	whole := filled(t)
 	for name, damage := range map[string]func(data []byte) []byte{
 		"not a database":      func([]byte) []byte { return []byte("hello, I am a text file and no database\n") },
@@ -47,9 +50,17 @@ func TestDamagedFileIsRefused(t *testing.T) {
 		},
 		"a zeroed page": func(d []byte) []byte { clear(d[20*page : 21*page]); return d },
 		"two pages swapped": func(d []byte) []byte {
-			third := append([]byte(nil), d[30*page:31*page]...)
-			copy(d[30*page:], d[61*page:62*page]) // the root of an index, and a leaf of jobs
-			copy(d[61*page:], third)
+			first, last := 0, 0 // leaves of jobs: the fullest table
+			for at := len(d) / 2 / page * page; at < len(d); at += page {
+				if d[at] == tableLeaf {
+					if last = at; first == 0 {
+						first = at
+					}
+				}
+			}
+			third := append([]byte(nil), d[first:first+page]...)
+			copy(d[first:], d[last:last+page])
+			copy(d[last:], third)
 			return d
 		},
 	} {
