@@ -48,6 +48,8 @@ BEYOND_THE_SCHEMA = [
         r"^must be true where nothing else says ",  # one of several
         r"^must be later than ",  # the ends of a range
         r"^means nothing with(out)? ",  # fields that go together
+        r"^must not be later than now: ",
+        r"^must be at least 1s",  # expect_within
         r"^must not be \".\" or ",  # names that are steps in a path
     )
 ]
