@@ -8,15 +8,8 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
-	"os/signal"
-	"slices"
-	"syscall"
 	"time"
 
-	"github.com/belfry-dev/belfry/functions/boot"
 	"github.com/belfry-dev/belfry/functions/boot/cloudrun"
 	"github.com/belfry-dev/belfry/functions/worker"
 )
@@ -26,42 +19,16 @@ const (
 	mostGrace      = 4 * time.Second  // stopping takes twice this and half a second, and Cloud Run gives it ten
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "belfry:", err)
-		os.Exit(1)
-	}
-}
+func main() { worker.Main(open) }
 
-func run(ctx context.Context, args []string) (err error) {
-	if slices.Equal(args, []string{"health"}) {
-		settings, err := boot.ReadSettings()
-		if err != nil {
-			return err
-		}
-		return boot.AskHealth(ctx, settings, os.Stdout)
-	}
-	if len(args) > 0 {
-		return fmt.Errorf("unexpected argument %q: want none, or health", args[0])
-	}
+func open(ctx context.Context) (*worker.Host, error) {
 	h, err := cloudrun.Open(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, h.Close()) }()
-	visibility, err := worker.Visibility(h.Settings, mostVisibility)
-	if err != nil {
-		return err
-	}
-	queue, err := h.OpenQueue(ctx, visibility)
-	if err != nil {
-		return err
-	}
-	h.Settings.StopGrace = min(h.Settings.StopGrace, mostGrace)
-	return worker.Serve(ctx, worker.Options{
-		Store: h.Store, Queue: queue, Handlers: worker.Tryout(), Settings: h.Settings, ID: h.Name, Log: h.Log,
+	o := worker.Options{
+		Store: h.Store, Handlers: worker.Tryout(), Settings: h.Settings, ID: h.Name, Log: h.Log,
 		Deliver: h.Webhooks.Handler(), Types: h.Types,
-	})
+	}
+	return &worker.Host{Options: o, OpenQueue: h.OpenQueue, MostVisibility: mostVisibility, MostGrace: mostGrace, Close: h.Close}, nil
 }
