@@ -8,7 +8,6 @@ import (
 
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/internal/queues"
-	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
 // idleFor is two long polls of 20 s, and a little.
@@ -32,7 +31,7 @@ func TestAnIdleWorkerMakesOneCallPer20Seconds(t *testing.T) {
 	t.Run("SQS", func(t *testing.T) {
 		t.Parallel()
 		s := newStage(t)
-		c := s.count(t, s.install(t, queues.SQS, testenv.SQS).Server.Address())
+		c := s.count(t, s.install(t, queues.SQS).Server.Address())
 		w := s.start(t, "ecs")
 		check(t, func() (polls map[string]int) {
 			polls = map[string]int{}
@@ -112,7 +111,7 @@ func TestPublishedJobsAreDone(t *testing.T) {
 		groups = 50 // minutes
 	}
 	s := newStage(t)
-	c := s.count(t, s.install(t, queues.SQS, testenv.SQS).Server.Address())
+	c := s.count(t, s.install(t, queues.SQS).Server.Address())
 	s.tick(t, core.WindowCeiling)
 	w := s.start(t, "ecs", "BELFRY_LOG_LEVEL=warn")
 	for i := range groups {

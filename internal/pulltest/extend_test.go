@@ -5,7 +5,6 @@ import (
 
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/internal/queues"
-	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
 // A lease that is short beside the job, and long beside what a loaded machine makes of a heartbeat.
@@ -19,7 +18,7 @@ func TestAJobLongerThanItsVisibility(t *testing.T) {
 	t.Run("SQS", func(t *testing.T) {
 		t.Parallel()
 		s := newStage(t)
-		c := s.count(t, s.install(t, queues.SQS, testenv.SQS).Server.Address())
+		c := s.count(t, s.install(t, queues.SQS).Server.Address())
 		s.tick(t, 100)
 		w := s.start(t, "ecs", shortLease...)
 		done := s.until(t, s.submit(t, job("sleep", longerJob, core.Default))[0], is(core.Done))

@@ -92,12 +92,11 @@ func newStage(t *testing.T) *stage {
 }
 
 // install makes the queues on an emulator of this test alone.
-func (s *stage) install(t *testing.T, kind string, find func(testing.TB) string) *queues.Installation {
+func (s *stage) install(t *testing.T, kind string) *queues.Installation {
 	t.Helper()
 	i, err := queues.Install(t.Context(), kind)
 	if errors.Is(err, queueserver.ErrNotInstalled) {
-		find(t) // skips by the server's name, or fails
-		t.Skipf("%s: its programs are not on this machine", kind)
+		testenv.NotInstalled(t, kind, err)
 	}
 	if err != nil {
 		t.Fatal(err)

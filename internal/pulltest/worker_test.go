@@ -6,16 +6,14 @@ import (
 
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/internal/queues"
-	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
 // hosts are the programs, and what they pull from.
 var hosts = []struct {
 	program, kind string
-	find          func(testing.TB) string
 }{
-	{"ecs", queues.SQS, testenv.SQS},
-	{"workerpool", queues.PubSub, testenv.PubSub},
+	{"ecs", queues.SQS},
+	{"workerpool", queues.PubSub},
 }
 
 // TestAWorkerPullsAndStops: jobs of each priority are done; at SIGTERM one in its middle is handed back, no attempt is
@@ -25,7 +23,7 @@ func TestAWorkerPullsAndStops(t *testing.T) {
 		t.Run(host.program, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
-			s.install(t, host.kind, host.find)
+			s.install(t, host.kind)
 			stopTick := s.tick(t, 100)
 			w := s.start(t, host.program)
 			for i, id := range s.submit(t, job("echo", "1", core.Critical), job("echo", "2", core.Default), job("echo", "3", core.Bulk), job("fail", `{"times":1}`, core.Default)) {

@@ -72,7 +72,7 @@ func RabbitServer(t testing.TB) *queueserver.Server {
 	t.Helper()
 	server, err := queueserver.StartRabbit()
 	if errors.Is(err, queueserver.ErrNotInstalled) {
-		missing(t, "rabbit", err, "install rabbitmq-server")
+		NotInstalled(t, "rabbit", err)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -83,6 +83,13 @@ func RabbitServer(t testing.TB) *queueserver.Server {
 		}
 	})
 	return server
+}
+
+// NotInstalled ends a test that needs a server of its own whose programs are not on this machine: an address or a
+// container will not do.
+func NotInstalled(t testing.TB, server string, cause error) {
+	t.Helper()
+	missing(t, server, cause, "install its programs")
 }
 
 func found(t testing.TB, name string, start func() (*running, error), howTo string) string {

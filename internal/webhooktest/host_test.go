@@ -63,9 +63,10 @@ func deadHost(s *stage) {
 	if n := strings.Count(s.log.String(), `msg="webhook host left alone" host=`+address); n != 1 {
 		s.t.Errorf("logged %d times that the host is left alone", n)
 	}
-	if listener, err = new(net.ListenConfig).Listen(s.t.Context(), "tcp", address); err != nil {
-		s.t.Skipf("the port is another's by now: %v", err)
-	}
+	until(s.t, "the host listens again: its port may be another's for a while", func() bool {
+		listener, err = new(net.ListenConfig).Listen(s.t.Context(), "tcp", address)
+		return err == nil
+	})
 	receiveAt(s.t, listener, status(http.StatusOK))
 	for _, id := range ids {
 		s.ended(id, "done")
