@@ -105,8 +105,8 @@ func checkRule(errs *FieldErrors, r *ScheduleRule, now time.Time) {
 		errs.Add("cron", "is required, or every")
 	case r.Cron != "" && r.Every != 0:
 		errs.Add("every", "excludes cron: a schedule has one of them")
-	case r.Every != 0 && time.Duration(r.Every) < MinEvery:
-		errs.Add("every", "must be at least %s", MinEvery)
+	case r.Every != 0 && (time.Duration(r.Every) < MinEvery || time.Duration(r.Every) > MaxDelay):
+		errs.Add("every", "must lie between %s and 876000h (100 years)", MinEvery)
 	case r.Every != 0 && r.TimeZone != "":
 		errs.Add("time_zone", "means nothing with every, which is plain elapsed time")
 	default:

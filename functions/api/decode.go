@@ -148,12 +148,11 @@ func (d *decoder) duration(field string, raw []byte) (time.Duration, bool) {
 	if !ok {
 		return 0, false
 	}
-	t, err := time.ParseDuration(s)
-	if err != nil || s == "0" || s == "+0" || s == "-0" {
+	t, ok := core.ReadDuration(s)
+	if !ok {
 		d.fault(field, rule)
-		return 0, false
 	}
-	return t, true
+	return t, ok
 }
 
 // instant reads an RFC 3339 time and holds it against the bounds at once: the zero time would else pass for

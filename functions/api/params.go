@@ -111,9 +111,8 @@ func (p *params) duration(name string, limit time.Duration) time.Duration {
 	if !p.values.Has(name) {
 		return 0
 	}
-	text := p.values.Get(name)
-	d, err := time.ParseDuration(text)
-	if err != nil || text == "0" || d < 0 || d > limit {
+	d, ok := core.ReadDuration(p.values.Get(name))
+	if !ok || d < 0 || d > limit {
 		p.errs.Add(name, `must be a duration with its unit, such as "30s", from 0s to %s`, limit)
 	}
 	return d

@@ -110,7 +110,7 @@ func (a *API) scheduleField(d *decoder, s *core.ScheduleRule, name string, value
 		word(&s.Cron)
 	case "every":
 		if length(&s.Every); s.Every == 0 && d.clean(name) {
-			d.fault(name, "must be at least 1s")
+			d.fault(name, "must lie between 1s and 876000h (100 years)")
 		}
 	case "time_zone":
 		word(&s.TimeZone)
