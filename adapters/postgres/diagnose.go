@@ -17,6 +17,22 @@ type SchemaStep struct {
 	Name      string
 	AppliedAt time.Time // zero means that the database does not have it
 	Unknown   bool      // the database has it, this program does not know it
+	Oldest    int       // the program that still works after it, by the newest migration that it knows
+}
+
+// Fits reports whether this program works on a database with these steps.
+func Fits(steps []SchemaStep) bool {
+	var v version
+	known := 0
+	for _, s := range steps {
+		if !s.Unknown {
+			known++
+		}
+		if !s.AppliedAt.IsZero() {
+			v.applied, v.oldest = max(v.applied, s.Version), max(v.oldest, s.Oldest)
+		}
+	}
+	return v.check(known) == nil
 }
 
 // Schema compares the migrations of this program and of a database, in order. It changes nothing.
@@ -27,23 +43,28 @@ func Schema(ctx context.Context, dsn string) ([]SchemaStep, error) {
 	}
 	steps := make([]SchemaStep, len(known))
 	for i, m := range known {
-		steps[i] = SchemaStep{Version: m.version, Name: m.name}
+		steps[i] = SchemaStep{Version: m.version, Name: m.name, Oldest: m.oldest}
 	}
 	err = inspect(ctx, dsn, func(conn *pgx.Conn) error {
-		var there bool
-		if err := conn.QueryRow(ctx, "SELECT to_regclass('belfry.schema_versions') IS NOT NULL").Scan(&there); err != nil || !there {
+		var recorded, before bool
+		if err := conn.QueryRow(ctx, "SELECT to_regclass('belfry.migrations') IS NOT NULL, to_regclass('belfry.schema_versions') IS NOT NULL").Scan(&recorded, &before); err != nil || !recorded && !before {
 			return err
 		}
-		rows, err := conn.Query(ctx, "SELECT version, name, applied_at FROM belfry.schema_versions ORDER BY version")
+		query := "SELECT version, name, applied_at, oldest FROM belfry.migrations ORDER BY version"
+		if !recorded { // it was last migrated by a program that kept no more
+			query = "SELECT version, name, applied_at, version FROM belfry.schema_versions ORDER BY version"
+		}
+		rows, err := conn.Query(ctx, query)
 		if err != nil {
 			return err
 		}
 		var s SchemaStep
-		_, err = pgx.ForEachRow(rows, []any{&s.Version, &s.Name, &s.AppliedAt}, func() error {
+		_, err = pgx.ForEachRow(rows, []any{&s.Version, &s.Name, &s.AppliedAt, &s.Oldest}, func() error {
 			if at := s.Version - 1; at >= 0 && at < len(known) {
-				steps[at].AppliedAt = s.AppliedAt
+				steps[at].AppliedAt, steps[at].Oldest = s.AppliedAt, s.Oldest
 			} else {
-				steps = append(steps, SchemaStep{s.Version, s.Name, s.AppliedAt, true})
+				s.Unknown = true
+				steps = append(steps, s)
 			}
 			return nil
 		})

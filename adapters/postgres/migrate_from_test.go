@@ -61,23 +61,10 @@ func migratedTo(t *testing.T, address string, steps []migration) *pgx.Conn {
 			t.Error(err)
 		}
 	})
-	config := *conn.Config()
-	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
-	simple, err := pgx.ConnectConfig(t.Context(), &config)
-	if err != nil {
+	if err := (Migrator{}).upTo(t.Context(), address, steps); err != nil {
 		t.Fatal(err)
 	}
-	err = pgx.BeginFunc(t.Context(), simple, func(tx pgx.Tx) error {
-		if err := apply(t.Context(), tx, steps); err != nil {
-			return err
-		}
-		_, err := tx.Exec(t.Context(), oldRows)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := simple.Close(t.Context()); err != nil {
+	if _, err := conn.Exec(t.Context(), oldRows, pgx.QueryExecModeSimpleProtocol); err != nil {
 		t.Fatal(err)
 	}
 	return conn

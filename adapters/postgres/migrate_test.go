@@ -50,19 +50,19 @@ func TestSchemaThatDoesNotFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := open(t, address)
-	if _, err := conn.Exec(t.Context(), "INSERT INTO belfry.schema_versions (version, name) VALUES (1000, 'from the future')"); err != nil {
+	if _, err := conn.Exec(t.Context(), "INSERT INTO belfry.migrations (version, name, oldest) VALUES (1000, 'from the future', 999)"); err != nil {
 		t.Fatal(err)
 	}
 	_, err = postgres.Open(t.Context(), address, postgres.Options{})
 	refused("Open of a newer schema", "update this program", err)
 	refused("Migrate of a newer schema", "update this program", postgres.Migrate(t.Context(), address))
 	refused("Ping of a newer schema", "update this program", store.Ping(t.Context()))
-	if _, err := conn.Exec(t.Context(), "DELETE FROM belfry.schema_versions"); err != nil {
+	if _, err := conn.Exec(t.Context(), "DELETE FROM belfry.migrations"); err != nil {
 		t.Fatal(err)
 	}
 	_, err = postgres.Open(t.Context(), address, postgres.Options{})
 	refused("Open of an older schema", "run the migrations", err)
-	refused("Migrate of tables without their version", "schema_versions says version 0", postgres.Migrate(t.Context(), address))
+	refused("Migrate of tables without their version", "belfry.migrations says version 0", postgres.Migrate(t.Context(), address))
 	if _, err := conn.Exec(t.Context(), "DROP TABLE belfry.job_types"); err != nil {
 		t.Fatal(err)
 	}

@@ -84,14 +84,10 @@ func queueStats(r wire.Row, now time.Time) core.QueueStats {
 
 // Ping reports whether the store can accept jobs: reachable, writable, schema known.
 func (s *Store) Ping(ctx context.Context) error {
-	steps, err := migrations()
-	if err != nil {
-		return err
-	}
 	var readOnly, allowed bool
-	var version int64
+	var v version
 	if err := s.run(ctx, "ping", s.sql.call("ping", nil, func(r wire.Row) error {
-		readOnly, allowed, version = r.Bool(0), r.Bool(1), r.Int(2)
+		readOnly, allowed, v = r.Bool(0), r.Bool(1), version{applied: int(r.Int(2)), oldest: int(r.Int(3))}
 		return nil
 	})); err != nil {
 		return err
@@ -102,5 +98,5 @@ func (s *Store) Ping(ctx context.Context) error {
 	if !allowed {
 		return wrap("ping", fmt.Errorf("%w: this role has no right to write belfry.jobs", core.ErrReadOnly))
 	}
-	return wrap("ping", checkVersion(int(version), steps))
+	return wrap("ping", checkVersion(v))
 }

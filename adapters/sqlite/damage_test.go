@@ -119,15 +119,49 @@ func TestWholeFileIsNotRefused(t *testing.T) {
 	}
 }
 
+// A newer schema is refused unless it says that this program works on it.
 func TestNewerSchemaIsRefused(t *testing.T) {
 	path := filled(t)
-	alter(t, path, fmt.Sprint("PRAGMA user_version = ", schemaVersion+1))
-	_, err := Open(t.Context(), path, Options{})
-	if !errors.Is(err, core.ErrSchema) || !strings.Contains(err.Error(), fmt.Sprint("version ", schemaVersion+1)) {
-		t.Fatalf("want a newer schema refused, got %v", err)
+	for _, c := range []struct {
+		said, applied, oldest int64
+		refused               bool
+	}{
+		{schemaVersion + 1, 0, 0, true}, // written by a program that knows no compatibility
+		{firstCompatible, schemaVersion + 2, schemaVersion + 1, true},
+		{schemaVersion + 2, schemaVersion + 2, schemaVersion + 1, true},
+		{firstCompatible, schemaVersion + 2, schemaVersion, false},
+		{firstCompatible, schemaVersion + 1, firstCompatible, false},
+		{firstCompatible, schemaVersion, firstCompatible, false},
+	} {
+		alter(t, path, fmt.Sprint("PRAGMA user_version = ", c.said))
+		alter(t, path, fmt.Sprintf("REPLACE INTO meta (name, value) VALUES ('schema_version', %d), ('schema_oldest', %d)", c.applied, c.oldest))
+		store, err := Open(t.Context(), path, Options{})
+		if err == nil {
+			err = errors.Join(store.Ping(t.Context()), store.Close())
+		}
+		if c.refused && (!errors.Is(err, core.ErrSchema) || !strings.Contains(err.Error(), fmt.Sprint("version ", max(c.said, c.applied)))) || !c.refused && err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
 	}
-	alter(t, path, fmt.Sprint("PRAGMA user_version = ", schemaVersion))
-	openHere(t, path, Options{})
+}
+
+// Every file says what programs from before compatibility look at, and every migration since which of them it leaves working.
+func TestNewFileOpensInProgramsOfBefore(t *testing.T) {
+	path := filled(t)
+	c, err := connect(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	v, err := versionOf(t.Context(), c)
+	if want := (version{applied: schemaVersion, oldest: v.oldest, said: firstCompatible}); err != nil || v.oldest <= firstCompatible && v != want {
+		t.Errorf("%+v, %v; want %+v", v, err, want)
+	}
+	for text, refused := range map[string]bool{"": true, "-- belfry:oldest 9": true, "-- belfry:oldest 12": true, "-- belfry:oldest x": true, "CREATE TABLE x;\n-- belfry:oldest 8\n": false} {
+		if _, err := oldestAfter(9, text); (err != nil) != refused {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
 }
 
 // Someone changed what says which version the tables have.

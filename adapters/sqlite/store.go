@@ -32,11 +32,11 @@ func (s *Store) Now(context.Context) (time.Time, error) { return instant(s.clock
 // Ping reports whether the store can accept jobs: a transaction that may write can be begun and ended.
 func (s *Store) Ping(ctx context.Context) error {
 	return wrap("ping", s.writer.run(ctx, func(t *tx) error {
-		version, _, err := t.number("PRAGMA user_version")
+		said, _, err := t.number("PRAGMA user_version")
 		if err != nil {
 			return err
 		}
-		return fits(version)
+		return version{applied: said, oldest: said, said: said}.fits()
 	}))
 }
 

@@ -46,7 +46,14 @@ func TestMigrateUpAndStatus(t *testing.T) {
 	if out := r.ok("migrate", "up", "--json"); out != `{"applied":[]}`+"\n" {
 		t.Errorf("up --json says %q", out)
 	}
-	execute(t, database, "INSERT INTO belfry.schema_versions (version, name) VALUES (9999, E'future\\x1b[2J')")
+	execute(t, database, "INSERT INTO belfry.migrations (version, name, oldest) VALUES (9998, 'soon', 1)")
+	if out := r.ok("migrate", "status"); !strings.Contains(out, "not known to this program, which works on it") {
+		t.Errorf("newer, for this program too:\n%s", out)
+	}
+	if out := r.ok("migrate", "up"); out != "the schema is up to date\n" {
+		t.Errorf("newer, for this program too: %q", out)
+	}
+	execute(t, database, "INSERT INTO belfry.migrations (version, name, oldest) VALUES (9999, E'future\\x1b[2J', 9998)")
 	if code := r.run("migrate", "status"); code != exitFailed || !strings.Contains(r.out, `9999     future\x1b[2J`) || !strings.Contains(r.out, "not known to this program") {
 		t.Errorf("newer: %d\n%s", code, r.out)
 	}

@@ -72,6 +72,8 @@ func checkSchema(f *findings, steps []postgres.SchemaStep) bool {
 		}
 	}
 	switch {
+	case newer > 0 && postgres.Fits(steps):
+		f.ok("schema", "version %d, newer than this program, which works on it", len(steps))
 	case newer > 0:
 		f.broken("schema", "has "+numbered(newer, "migration")+" that this program does not know", "update this program, and what runs beside it")
 	case missing > 0:

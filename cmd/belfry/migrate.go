@@ -13,13 +13,14 @@ import (
 
 func (a *app) migrateUpCommand() *cobra.Command {
 	c := &cobra.Command{Use: "up", Short: "Bring the database's schema up to this program's version", Args: counted(0, 0, "no arguments"),
-		Long: "Bring the database's schema up to this program's version: all missing migrations in one transaction, or none. They only go forward, and may run while Belfry does."}
+		Long: "Bring the database's schema up to this program's version: all missing migrations, step by step. They only go forward, and may run while Belfry does: a step that does not get its locks at once lets others pass and tries again, for ten minutes. Cut off, it is simply run again."}
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		before, err := postgres.Schema(c.Context(), a.database)
 		if err != nil {
 			return err
 		}
-		if err := postgres.Migrate(c.Context(), a.database); err != nil {
+		migrator := postgres.Migrator{Waiting: func(reason string) { fmt.Fprintln(a.errs, clean(reason)) }}
+		if err := migrator.Up(c.Context(), a.database); err != nil {
 			return err
 		}
 		var applied []string
@@ -45,7 +46,7 @@ func (a *app) migrateUpCommand() *cobra.Command {
 
 func (a *app) migrateStatusCommand() *cobra.Command {
 	c := &cobra.Command{Use: "status", Short: "Which migrations the database has", Args: counted(0, 0, "no arguments"),
-		Long: "Which migrations the database has. The exit code is 1 where it is not at this program's version."}
+		Long: "Which migrations the database has. The exit code is 1 if this program cannot work on it."}
 	c.RunE = func(c *cobra.Command, _ []string) error { return a.migrateStatus(c.Context()) }
 	a.databaseFlag(c, true)
 	return c
@@ -63,16 +64,18 @@ func (a *app) migrateStatus(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fits := true
+	fits := postgres.Fits(steps)
 	var rows [][]string
 	for _, step := range steps {
 		state := showTime(step.AppliedAt)
 		doc := migrationDoc{Version: step.Version, Name: step.Name, Unknown: step.Unknown}
 		switch {
+		case step.Unknown && fits:
+			state += ", not known to this program, which works on it"
 		case step.Unknown:
-			state, fits = state+", not known to this program", false
+			state += ", not known to this program"
 		case step.AppliedAt.IsZero():
-			state, fits = "missing", false
+			state = "missing"
 		}
 		if !step.AppliedAt.IsZero() {
 			doc.AppliedAt = step.AppliedAt.UTC().Format(time.RFC3339Nano)

@@ -58,7 +58,8 @@ func (p patient) await(ctx context.Context, what, setting string, try func(conte
 // migrate brings the schema up to date. Any number of servers may do so at once. A migration that is under way is
 // never cut short by the end of the wait.
 func (p patient) migrate(ctx context.Context, url string) error {
-	return p.await(ctx, "PostgreSQL", database, func(ctx context.Context) error { return postgres.Migrate(ctx, url) }, unavailable)
+	migrator := postgres.Migrator{Waiting: func(reason string) { p.log.Warn("waiting", "what", "a migration", "reason", reason) }}
+	return p.await(ctx, "PostgreSQL", database, func(ctx context.Context) error { return migrator.Up(ctx, url) }, unavailable)
 }
 
 func (p patient) openStore(ctx context.Context, url string, pool int) (store *postgres.Store, err error) {

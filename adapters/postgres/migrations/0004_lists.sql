@@ -4,7 +4,10 @@
 -- They end in (id + 0), which the lists that want them order by: no other index is in that order, and that of the
 -- primary key is in no other, so each statement has one way to go, whatever the statistics say.
 
-CREATE INDEX jobs_tenant ON belfry.jobs (tenant, (id + 0)) WHERE tenant <> '';
+-- belfry:step concurrently
+CREATE INDEX CONCURRENTLY IF NOT EXISTS jobs_tenant ON belfry.jobs (tenant, (id + 0)) WHERE tenant <> '';
+
+-- belfry:step
 CREATE INDEX job_history_tenant ON belfry.job_history (tenant, (id + 0)) WHERE tenant <> '';
 CREATE INDEX job_history_overflow_tenant ON belfry.job_history_overflow (tenant, (id + 0)) WHERE tenant <> '';
 

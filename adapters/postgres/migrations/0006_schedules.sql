@@ -1,12 +1,16 @@
 -- Schedules, the ledger of their due instants, and alerts. Jobs learn which instant they run.
 
-ALTER TABLE belfry.jobs ADD COLUMN schedule text COLLATE "C", ADD COLUMN scheduled_for timestamptz, ADD COLUMN covers json;
+ALTER TABLE belfry.jobs ADD COLUMN IF NOT EXISTS schedule text COLLATE "C", ADD COLUMN IF NOT EXISTS scheduled_for timestamptz, ADD COLUMN IF NOT EXISTS covers json;
+
+-- Which runs of a schedule are active, and which instants have succeeded. Only jobs of schedules pay for these.
+-- belfry:step concurrently
+CREATE INDEX CONCURRENTLY IF NOT EXISTS jobs_of_schedules ON belfry.jobs (tenant, schedule, id) WHERE schedule IS NOT NULL;
+
+-- belfry:step
 ALTER TABLE belfry.job_history ADD COLUMN schedule text COLLATE "C", ADD COLUMN scheduled_for timestamptz, ADD COLUMN covers json;
 ALTER TABLE belfry.job_history_overflow ADD COLUMN schedule text COLLATE "C", ADD COLUMN scheduled_for timestamptz, ADD COLUMN covers json;
 ALTER TABLE belfry.dead_letters ADD COLUMN schedule text COLLATE "C", ADD COLUMN scheduled_for timestamptz, ADD COLUMN covers json;
 
--- Which runs of a schedule are active, and which instants have succeeded. Only jobs of schedules pay for these.
-CREATE INDEX jobs_of_schedules ON belfry.jobs (tenant, schedule, id) WHERE schedule IS NOT NULL;
 CREATE INDEX job_history_of_schedules ON belfry.job_history (tenant, schedule, scheduled_for) WHERE schedule IS NOT NULL;
 CREATE INDEX job_history_overflow_of_schedules ON belfry.job_history_overflow (tenant, schedule, scheduled_for) WHERE schedule IS NOT NULL;
 

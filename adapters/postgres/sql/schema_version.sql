@@ -1,2 +1,2 @@
--- The newest migration that was applied.
-SELECT coalesce(max(version), 0)::bigint FROM belfry.schema_versions;
+-- The newest migration that was applied, and the oldest program that works after it.
+SELECT coalesce(max(version), 0)::bigint, coalesce(max(oldest), 0)::bigint FROM belfry.migrations;

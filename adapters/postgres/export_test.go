@@ -1,0 +1,12 @@
+package postgres
+
+import "context"
+
+// MigrateTo brings a database to an older version.
+func MigrateTo(ctx context.Context, dsn string, version int) error {
+	list, err := migrations()
+	if err != nil {
+		return err
+	}
+	return Migrator{}.upTo(ctx, dsn, list[:version])
+}
