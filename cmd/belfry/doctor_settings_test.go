@@ -2,6 +2,7 @@ package main
 
 import (
 	"net"
+	"os"
 	"strings"
 	"testing"
 
@@ -69,13 +70,13 @@ func TestDoctorLooksAtSettings(t *testing.T) {
 	r.ok("types", "put", "a", "--target", "http://127.0.0.1:9/")
 	says(exitOK, "ok        webhooks      signed with 1 secret; 1 type has a target\n")
 	says(exitOK, "ok        settings")
-	t.Setenv("BELFRY_WEBHOOK_SECRETS", "")
+	os.Unsetenv("BELFRY_WEBHOOK_SECRETS")
 	says(exitFailed, "warning   webhooks      1 type with a target, and no BELFRY_WEBHOOK_SECRETS here: a\n")
 	t.Setenv("BELFRY_WEBHOOK_SECRETS", "whsec_short")
 	says(exitFailed, "broken    settings      BELFRY_WEBHOOK_SECRETS: ")
 	t.Setenv("BELFRY_WEBHOOK_SECRETS", secret)
 	t.Setenv("BELFRY_QUEUE_DEFAULT_URL", "mem://default")
 	says(exitFailed, "BELFRY_QUEUE_BULK_URL: is not set, but another queue is")
-	t.Setenv("BELFRY_QUEUE_DEFAULT_URL", "")
+	os.Unsetenv("BELFRY_QUEUE_DEFAULT_URL")
 	says(exitOK, "left out  queue ")
 }

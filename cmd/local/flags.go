@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 
+	"github.com/belfry-dev/belfry/internal/cmdline"
 	"github.com/belfry-dev/belfry/internal/node"
 	"github.com/belfry-dev/belfry/internal/solo"
 )
@@ -39,32 +41,45 @@ func parse(args []string, errs io.Writer) (options, error) {
 	f.StringVar(&o.Settings.DatabaseURL, "database-url", "", "PostgreSQL to keep the jobs in (default BELFRY_DATABASE_URL)")
 	role := f.String("role", "all", "all, api, tick or worker, or several with commas; all but \"all\" need a database URL")
 	f.StringVar(&o.stack, "stack", embedded, "embedded, or containers: PostgreSQL and SQS on LocalStack, started in containers and removed at the end")
-	if err := f.Parse(args); err != nil {
+	if err := cmdline.Parse(f, args); err != nil {
 		return options{}, err
-	}
-	if f.NArg() > 0 {
-		return options{}, fmt.Errorf("unexpected argument %q: see -help", f.Arg(0))
-	}
-	switch o.stack {
-	case embedded:
-	case containers:
-		return o, o.pass(f)
-	default:
-		return options{}, fmt.Errorf("-stack %s: want %s or %s", o.stack, embedded, containers)
 	}
 	if o.Settings.DatabaseURL == "" {
 		o.Settings.DatabaseURL = fromEnvironment
 	}
-	if o.Roles, err = node.ParseRoles(*role); err != nil {
-		return options{}, fmt.Errorf("-role: %w", err)
+	return o, cmdline.Wrong(o.settle(f, *role))
+}
+
+// settle holds what the flags say against one another and against the settings.
+func (o *options) settle(f *flag.FlagSet, role string) (err error) {
+	if f.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q: see -help", f.Arg(0))
+	}
+	switch o.stack {
+	case embedded:
+	case containers:
+		return o.pass(f)
+	default:
+		return fmt.Errorf("-stack: is %q, want %s or %s", o.stack, embedded, containers)
+	}
+	if o.Roles, err = node.ParseRoles(role); err != nil {
+		return fmt.Errorf("-role: %w", err)
 	}
 	if o.Settings.DatabaseURL == "" && o.Roles != solo.All {
-		return options{}, fmt.Errorf("-role %s needs -database-url: a SQLite file has room for one process, which runs all roles", o.Roles)
+		return fmt.Errorf("-role %s needs -database-url: a SQLite file has room for one process, which runs all roles", o.Roles)
 	}
 	if o.Settings.QueueMode() && o.Roles.Tick != o.Roles.Worker {
-		return options{}, fmt.Errorf("-role %s: mem:// queues live in one process: run tick and worker in it together, or unset the queues (BELFRY_QUEUE_*_URL)", o.Roles)
+		return fmt.Errorf("-role %s: mem:// queues live in one process: run tick and worker in it together, or unset the queues (BELFRY_QUEUE_*_URL)", o.Roles)
 	}
-	return o, o.Check(f)
+	if o.Settings.DatabaseURL != "" && isGiven(f, "data") {
+		return errors.New("-data: goes without a database URL, and -database-url or BELFRY_DATABASE_URL gives one")
+	}
+	return o.Check(f)
+}
+
+func isGiven(f *flag.FlagSet, name string) (given bool) {
+	f.Visit(func(one *flag.Flag) { given = given || one.Name == name })
+	return given
 }
 
 // pass keeps the flags that the program of the containers has too, and refuses those that it cannot follow.

@@ -4,6 +4,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/belfry-dev/belfry/internal/cmdlinetest"
 )
 
 // Queues in memory join nobody but the parts of one process.
@@ -72,5 +74,14 @@ func TestFaultsNameTheFlag(t *testing.T) {
 		if row.workers != "" {
 			t.Setenv("BELFRY_WORKERS", "10")
 		}
+	}
+}
+
+// Every flag, whoever adds it, is meant where it is given.
+func TestNoFlagIsMeantAsNothing(t *testing.T) {
+	cmdlinetest.Walk(t, func(args []string, errs io.Writer) error { _, err := parse(args, errs); return err })
+	t.Setenv("BELFRY_DATABASE_URL", "postgres://h/db")
+	if _, err := parse([]string{"-data", "mine.db"}, io.Discard); err == nil || !strings.Contains(err.Error(), "-data") {
+		t.Errorf("-data beside a database URL: %v", err)
 	}
 }

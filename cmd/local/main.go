@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/belfry-dev/belfry/internal/cmdline"
 )
 
 func main() {
@@ -18,6 +20,6 @@ func main() {
 	defer stop()
 	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "belfry:", err)
-		os.Exit(1)
+		os.Exit(cmdline.ExitCode(err))
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/belfry-dev/belfry/internal/cmdline"
 )
 
 func main() {
@@ -26,5 +28,5 @@ func main() {
 	if !errors.As(err, new(told)) {
 		fmt.Fprintln(os.Stderr, "belfry:", err)
 	}
-	os.Exit(1)
+	os.Exit(cmdline.ExitCode(err))
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/belfry-dev/belfry/functions/boot"
+	"github.com/belfry-dev/belfry/internal/cmdline"
 	"github.com/belfry-dev/belfry/internal/node"
 )
 
@@ -47,23 +48,23 @@ func parse(args []string, errs io.Writer) (options, error) {
 	f.Usage = func() { fmt.Fprint(errs, usage); f.PrintDefaults() }
 	role := f.String("role", "all", "all, api, tick or worker, or several with commas")
 	f.BoolVar(&o.migrate, "migrate", true, "bring the database's schema up to date first")
-	if err := f.Parse(args); err != nil {
+	if err := cmdline.Parse(f, args); err != nil {
 		return o, err
 	}
 	var err error
 	if o.roles, err = node.ParseRoles(*role); err != nil {
-		return o, fmt.Errorf("-role: %w", err)
+		return o, cmdline.Errorf("-role: %s", err)
 	}
 	switch {
 	case f.NArg() == 0:
 	case f.NArg() == 1 && f.NFlag() == 0 && isCommand(f.Arg(0)):
 		o.command = f.Arg(0)
 	case f.NFlag() == 0 && isCommand(f.Arg(0)):
-		return o, fmt.Errorf("unexpected argument %q: %s takes none", f.Arg(1), f.Arg(0))
+		return o, cmdline.Errorf("unexpected argument %q: %s takes none", f.Arg(1), f.Arg(0))
 	case isCommand(f.Arg(0)):
-		return o, fmt.Errorf("%s takes no flags", f.Arg(0))
+		return o, cmdline.Errorf("%s takes no flags", f.Arg(0))
 	default:
-		return o, fmt.Errorf("unexpected argument %q: see -help", f.Arg(0))
+		return o, cmdline.Errorf("unexpected argument %q: see -help", f.Arg(0))
 	}
 	if o.command == versionCommand {
 		return o, nil

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/belfry-dev/belfry/internal/cmdlinetest"
 )
 
 // clean hides the BELFRY_ variables of whoever runs the test.
@@ -60,8 +62,8 @@ func TestWhatIsRefusedAtTheStart(t *testing.T) {
 		args              []string
 		name, value, says string
 	}{
-		{nil, "BELFRY_DATABASE_URL", "", "BELFRY_DATABASE_URL is not set"},
-		{[]string{"migrate"}, "BELFRY_DATABASE_URL", "", "BELFRY_DATABASE_URL is not set"},
+		{nil, "BELFRY_DATABASE_URL", "", "BELFRY_DATABASE_URL: is set, but empty"},
+		{[]string{"migrate"}, "BELFRY_DATABASE_URL", "", "BELFRY_DATABASE_URL: is set, but empty"},
 		{[]string{"-role", "boss"}, "", "", `-role: role "boss"`},
 		{[]string{"run"}, "", "", `unexpected argument "run"`},
 		{[]string{"migrate", "down"}, "", "", `unexpected argument "down": migrate takes none`},
@@ -95,4 +97,11 @@ func TestDefaultsOfAContainer(t *testing.T) {
 	if _, err := parse([]string{"-help"}, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "-role") {
 		t.Errorf("%v: %s", err, help.String())
 	}
+}
+
+// Every flag, whoever adds it, is meant where it is given.
+func TestNoFlagIsMeantAsNothing(t *testing.T) {
+	clean(t)
+	t.Setenv("BELFRY_DATABASE_URL", "postgres://h/db")
+	cmdlinetest.Walk(t, func(args []string, errs io.Writer) error { _, err := parse(args, errs); return err })
 }

@@ -163,7 +163,7 @@ func (s Settings) checkAlerts(bad tellFault) {
 		}
 	}
 	if s.AlertTopicURL != "" {
-		if u, err := url.Parse(s.AlertTopicURL); err != nil || u.Scheme == "" {
+		if !gocloudURL(s.AlertTopicURL) {
 			bad("BELFRY_ALERT_TOPIC_URL", "want a gocloud URL such as mem://alerts (the value is not shown: it may hold a password)")
 		}
 	}

@@ -3,13 +3,17 @@ package boot
 import (
 	"errors"
 	"fmt"
+	"math"
+	"net"
 	"net/url"
-	"os"
 	"reflect"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/caarlos0/env/v11"
+
+	"github.com/belfry-dev/belfry/core"
 )
 
 // Settings are all that the environment can say. The table in docs/settings.md is made from the tags here.
@@ -84,20 +88,30 @@ type Settings struct {
 // wrong with the value, and what is allowed. Values of URLs are never repeated: they hold passwords.
 func ReadSettings() (Settings, error) { return ReadSettingsOr(nil) }
 
-// ReadSettingsOr reads the environment as ReadSettings does, for a program with defaults of its own: they hold where the
-// environment says nothing, or the empty string.
+// ReadSettingsOr reads the environment as ReadSettings does, for a program with defaults of its own: they hold for settings
+// that are not set.
 func ReadSettingsOr(defaults map[string]string) (Settings, error) {
-	environment := env.ToMap(os.Environ())
-	for name, value := range defaults {
-		if environment[name] == "" {
-			environment[name] = value
-		}
-	}
-	s, err := env.ParseAsWithOptions[Settings](env.Options{Environment: environment})
+	all, faults := environment(defaults)
+	s, err := env.ParseAsWithOptions[Settings](env.Options{Environment: all, FuncMap: map[reflect.Type]env.ParserFunc{
+		reflect.TypeFor[time.Duration](): readDuration,
+	}})
 	if err != nil {
-		return s, explain(err)
+		faults = append(faults, explain(err))
+	}
+	if len(faults) > 0 {
+		return s, errors.Join(faults...)
 	}
 	return s, s.Check()
+}
+
+// readDuration reads a duration, or 0, which needs no unit. One that is longer than Go can count is as long as it can, and
+// breaks its bounds.
+func readDuration(text string) (any, error) {
+	d, ok := core.ReadDuration(text)
+	if !ok && text != "0" {
+		return d, errors.New("no duration")
+	}
+	return d, nil
 }
 
 // explain gives the environment's names to the library's errors, which speak of Go fields.
@@ -168,6 +182,10 @@ func (s Settings) Check() error {
 	if s.LogFormat != "text" && s.LogFormat != "json" {
 		bad("BELFRY_LOG_FORMAT", "is %q, want text or json", s.LogFormat)
 	}
+	bad.address("BELFRY_ADDR", s.Addr)
+	if s.HealthAddr != "" {
+		bad.address("BELFRY_HEALTH_ADDR", s.HealthAddr)
+	}
 	s.checkURLs(bad)
 	s.checkCallers(bad)
 	s.checkCloudSQL(bad)
@@ -180,7 +198,10 @@ func (s Settings) Check() error {
 type tellFault func(name, rule string, args ...any)
 
 func (bad tellFault) within(name string, got, low, high time.Duration) {
-	if got < low || got > high {
+	switch {
+	case got == math.MaxInt64: // as far as a duration can be read
+		bad(name, "is too long, want %s to %s", low, high)
+	case got < low || got > high:
 		bad(name, "is %s, want %s to %s", got, low, high)
 	}
 }
@@ -188,6 +209,14 @@ func (bad tellFault) within(name string, got, low, high time.Duration) {
 func (bad tellFault) count(name string, got, low, high int) {
 	if got < low || got > high {
 		bad(name, "is %d, want %d to %d", got, low, high)
+	}
+}
+
+// address wants a host, or none, and a port.
+func (bad tellFault) address(name, text string) {
+	_, port, err := net.SplitHostPort(text)
+	if n, no := strconv.Atoi(port); err != nil || no != nil || n < 0 || n > 65535 {
+		bad(name, "is %q, want HOST:PORT, such as 127.0.0.1:8080 or :8080", text)
 	}
 }
 
@@ -210,10 +239,16 @@ func (s Settings) checkURLs(bad tellFault) {
 		switch {
 		case v == "" && set > 0:
 			bad(name, "is not set, but another queue is: set all three, or none for direct mode")
-		case v != "" && !strings.Contains(v, "://"):
-			bad(name, "want a gocloud URL such as mem://critical")
+		case v != "" && !gocloudURL(v):
+			bad(name, "want a gocloud URL such as mem://critical (the value is not shown: it may hold a password, whose special characters must be percent-encoded)")
 		}
 	}
+}
+
+// gocloudURL reports whether text is a URL that may name a queue or a topic.
+func gocloudURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Scheme != "" && strings.Contains(text, "://")
 }
 
 // ambiguous reports whether there is more than one @ before the path: readers of URLs do not agree where the password ends.

@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/belfry-dev/belfry/internal/cmdline"
 	"github.com/belfry-dev/belfry/internal/solo"
 )
 
@@ -22,7 +23,7 @@ func main() {
 	defer stop()
 	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "belfry:", err)
-		os.Exit(1)
+		os.Exit(cmdline.ExitCode(err))
 	}
 }
 
@@ -34,16 +35,16 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 	f := flag.NewFlagSet("local -stack containers", flag.ContinueOnError)
 	f.SetOutput(errs)
 	o.Flags(f)
-	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
+	if err := cmdline.Parse(f, args); errors.Is(err, flag.ErrHelp) {
 		return nil
 	} else if err != nil {
 		return err
 	}
 	if f.NArg() > 0 {
-		return fmt.Errorf("unexpected argument %q: see -help", f.Arg(0))
+		return cmdline.Errorf("unexpected argument %q: see -help", f.Arg(0))
 	}
 	if err := o.Check(f); err != nil {
-		return err
+		return cmdline.Wrong(err)
 	}
 	err = solo.Run(ctx, o, out, errs, func(ctx context.Context) (solo.Stack, error) { return open(ctx, o.Settings, errs) })
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
