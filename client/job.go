@@ -20,6 +20,12 @@ const (
 	Cancelled Status = "cancelled"
 )
 
+// Why a job was cancelled: Job.Reason.
+const (
+	ReasonCancelled = "cancelled" // by a call, or by its schedule
+	ReasonExpired   = "expired"   // its ExpiresAt passed before it started
+)
+
 // Ended reports whether the job has reached one of its three ends.
 func (s Status) Ended() bool { return s == Done || s == Failed || s == Cancelled }
 
@@ -32,9 +38,11 @@ type Job struct {
 	Tenant       string
 	RunAt        time.Time
 	Status       Status
-	CancelWanted bool // it runs, and its worker is told to stop
+	Reason       string // why it was cancelled: ReasonCancelled or ReasonExpired; "" otherwise
+	CancelWanted bool   // it runs, and its worker is told to stop
 	Attempts     int
 	MaxAttempts  int
+	Snoozes      int // how often its handler asked for a later run; these use no attempt
 	Errors       []AttemptError
 	Result       json.RawMessage // what its handler answered
 	DedupeKey    string
@@ -79,9 +87,11 @@ type jobDoc struct {
 	Tenant       string          `json:"tenant"`
 	RunAt        time.Time       `json:"run_at"`
 	Status       Status          `json:"status"`
+	Reason       string          `json:"reason"`
 	CancelWanted bool            `json:"cancel_wanted"`
 	Attempts     int             `json:"attempts"`
 	MaxAttempts  int             `json:"max_attempts"`
+	Snoozes      int             `json:"snoozes"`
 	Errors       []AttemptError  `json:"errors"`
 	Result       json.RawMessage `json:"result"`
 	DedupeKey    string          `json:"dedupe_key"`
@@ -120,7 +130,7 @@ func (j *Job) UnmarshalJSON(document []byte) error {
 	}
 	*j = Job{
 		ID: d.ID, Type: d.Type, Payload: d.Payload, Priority: d.Priority, Tenant: d.Tenant, RunAt: d.RunAt, Status: d.Status,
-		CancelWanted: d.CancelWanted, Attempts: d.Attempts, MaxAttempts: d.MaxAttempts, Errors: d.Errors, Result: d.Result,
+		Reason: d.Reason, CancelWanted: d.CancelWanted, Attempts: d.Attempts, MaxAttempts: d.MaxAttempts, Snoozes: d.Snoozes, Errors: d.Errors, Result: d.Result,
 		DedupeKey: d.DedupeKey, Timeout: timeout, Backoff: backoff, ExpiresAt: d.ExpiresAt, Target: d.Target, Tags: d.Tags, WorkerID: d.WorkerID,
 		Schedule: d.Schedule, ScheduledFor: d.ScheduledFor, CatchUp: d.CatchUp, Covers: d.Covers, CoversFrom: d.CoversFrom,
 		LeaseUntil: d.LeaseUntil, CreatedAt: d.CreatedAt, StartedAt: d.StartedAt, FinishedAt: d.FinishedAt, Duplicate: d.Duplicate, Abridged: d.Abridged,

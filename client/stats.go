@@ -11,6 +11,7 @@ import (
 type Stats struct {
 	Now             time.Time    `json:"now"`    // the store's clock
 	Window          string       `json:"window"` // the period that lags and counts by type are about
+	Mode            string       `json:"mode"`   // how workers get jobs: ModeDirect or ModeQueues
 	Queues          []QueueStats `json:"queues"` // one per priority, most urgent first
 	Types           []TypeStats  `json:"types"`
 	DeadLetters     int          `json:"dead_letters"`
@@ -22,6 +23,12 @@ type Stats struct {
 
 	document []byte
 }
+
+// How workers get jobs.
+const (
+	ModeDirect = "direct" // they claim from the table
+	ModeQueues = "queues" // the tick publishes to a queue per priority
+)
 
 // Document is the answer as the server wrote it, byte for byte.
 func (s *Stats) Document() json.RawMessage { return s.document }

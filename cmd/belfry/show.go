@@ -59,6 +59,9 @@ func (a *app) printJob(j *client.Job) {
 	if j.CancelWanted {
 		status += ", cancel wanted"
 	}
+	if j.Reason != "" && j.Reason != status {
+		status += ", " + j.Reason
+	}
 	line("id", j.ID)
 	line("status", status)
 	line("type", j.Type)
@@ -67,6 +70,9 @@ func (a *app) printJob(j *client.Job) {
 	line("dedupe key", j.DedupeKey)
 	line("run at", showTime(j.RunAt))
 	line("attempts", fmt.Sprintf("%d of %d", j.Attempts, j.MaxAttempts))
+	if j.Snoozes > 0 {
+		line("snoozes", strconv.Itoa(j.Snoozes))
+	}
 	line("created at", showTime(j.CreatedAt))
 	line("started at", showTime(j.StartedAt))
 	line("finished at", showTime(j.FinishedAt))
@@ -79,12 +85,26 @@ func (a *app) printJob(j *client.Job) {
 	if j.Target != nil {
 		line("target", j.Target.URL)
 	}
+	a.printRun(j)
 	line("worker", j.WorkerID)
 	line("lease until", showTime(j.LeaseUntil))
 	line("payload", string(j.Payload))
 	line("result", string(j.Result))
 	for _, e := range j.Errors {
 		line("error", fmt.Sprintf("attempt %d, %s, %s: %s", e.Attempt, showTime(e.At), e.Kind, e.Error))
+	}
+}
+
+// printRun writes what a job of a schedule knows of its instant.
+func (a *app) printRun(j *client.Job) {
+	a.line("schedule", j.Schedule)
+	instant := showTime(j.ScheduledFor)
+	if j.CatchUp {
+		instant += ", made up late"
+	}
+	a.line("scheduled for", instant)
+	if j.Covers > 1 {
+		a.line("covers", fmt.Sprintf("%d instants from %s", j.Covers, showTime(j.CoversFrom)))
 	}
 }
 

@@ -57,9 +57,11 @@ type Options struct {
 	// Loopback says that a loopback address is served: calls without a token are then answered under loopback names
 	// only, for the pages of a stranger can have a name of their own point here. Zero means under any name.
 	Loopback bool
-	Version  string // shown in the OpenAPI document. Zero means "dev"
-	Limits   Limits
-	Logger   *slog.Logger // Zero means nothing is logged
+	// Queues says that this installation hands jobs out through queues. Zero means that workers claim from the table.
+	Queues  bool
+	Version string // shown in the OpenAPI document. Zero means "dev"
+	Limits  Limits
+	Logger  *slog.Logger // Zero means nothing is logged
 }
 
 // Limits bound what one request may take.

@@ -24,9 +24,15 @@ func appendJob(b []byte, j *core.Job, duplicate bool) []byte {
 	}
 	b = appendTime(b, "run_at", j.RunAt)
 	b = appendField(b, "status", j.Status.String())
+	if j.Reason != "" {
+		b = appendField(b, "reason", j.Reason)
+	}
 	b = strconv.AppendBool(append(b, `,"cancel_wanted":`...), j.CancelWanted)
 	b = strconv.AppendInt(append(b, `,"attempts":`...), int64(j.Attempts), 10)
 	b = strconv.AppendInt(append(b, `,"max_attempts":`...), int64(j.MaxAttempts), 10)
+	if j.Snoozes > 0 {
+		b = strconv.AppendInt(append(b, `,"snoozes":`...), int64(j.Snoozes), 10)
+	}
 	b = appendErrors(b, j.Errors)
 	if len(j.Result) > 0 {
 		b = appendRaw(append(b, `,"result":`...), j.Result, "null")

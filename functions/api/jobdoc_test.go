@@ -47,7 +47,7 @@ func TestJobDocumentGolden(t *testing.T) {
 		want string
 	}{
 		"every field": {fullJob(), `{"id":"9007199254740993","type":"mail.send","payload":{ "a" : 1e5 },"priority":"bulk","tenant":"naïve \"x\"` + "\u2028" + `",` +
-			`"run_at":"2026-03-01T12:00:00.120000Z","status":"running","cancel_wanted":true,"attempts":2,"max_attempts":7,` +
+			`"run_at":"2026-03-01T12:00:00.120000Z","status":"running","cancel_wanted":true,"attempts":2,"max_attempts":7,"snoozes":3,` +
 			`"errors":[{"attempt":1,"at":"2026-03-01T12:00:01.120000Z","error":"it \\ broke\u000a","kind":"panic"}],"result":[ -0 ],` +
 			`"dedupe_key":"k<>&","timeout":"1m30s","expires_at":"2026-03-01T12:00:50.120000Z","backoff":["30s","1h0m0s"],` +
 			`"target":{"url":"https://example.com"},"tags":["a","b"],"worker_id":"w-1","lease_until":"2026-03-01T12:00:09.120000Z",` +

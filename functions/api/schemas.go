@@ -38,9 +38,11 @@ type jobDoc struct {
 	Tenant      string            `json:"tenant,omitempty"`
 	RunAt       string            `json:"run_at" format:"date-time" doc:"When it may start; after an error, when it is tried again."`
 	Status      string            `json:"status" enum:"scheduled,queued,running,done,failed,cancelled"`
+	Reason      string            `json:"reason,omitempty" enum:"cancelled,expired" doc:"Of a cancelled job: expired where its expires_at passed before it started, else cancelled, by a call or by its schedule."`
 	CancelWant  bool              `json:"cancel_wanted" doc:"It runs, and its worker is told to stop."`
 	Attempts    int               `json:"attempts" doc:"Attempts charged so far."`
 	MaxAttempts int               `json:"max_attempts"`
+	Snoozes     int               `json:"snoozes,omitempty" doc:"How often its handler asked for a later run, without using an attempt."`
 	Errors      []attemptErrorDoc `json:"errors" nullable:"false" doc:"The last 20 attempts that were no success, oldest first."`
 	Result      any               `json:"result,omitempty" doc:"What its handler answered."`
 	DedupeKey   string            `json:"dedupe_key,omitempty"`

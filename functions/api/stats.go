@@ -71,6 +71,7 @@ func (r *reading[T]) get(ctx context.Context, age time.Duration, read func() (T,
 type Stats struct {
 	Now             string       `json:"now" format:"date-time" doc:"The store's clock."`
 	Window          string       `json:"window" doc:"The period that lags and counts by type are about." example:"5m0s"`
+	Mode            string       `json:"mode" enum:"direct,queues" doc:"How workers get jobs: direct, they claim from the table; queues, the tick publishes to a queue per priority."`
 	Queues          []QueueStats `json:"queues" doc:"One per priority, most urgent first."`
 	Types           []TypeStats  `json:"types" doc:"What happened in the window, by type."`
 	DeadLetters     int          `json:"dead_letters"`
@@ -115,12 +116,27 @@ func (a *API) showStats(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := json.Marshal(statsOf(s))
+	doc := statsOf(s)
+	doc.Mode = a.mode()
+	body, err := json.Marshal(doc)
 	if err != nil {
 		return err
 	}
 	writeJSON(w, http.StatusOK, body)
 	return nil
+}
+
+// The modes of an installation.
+const (
+	modeDirect = "direct"
+	modeQueues = "queues"
+)
+
+func (a *API) mode() string {
+	if a.Queues {
+		return modeQueues
+	}
+	return modeDirect
 }
 
 // statsFor is the numbers that the caller may know: a tenant's token is told of that tenant's live jobs and dead

@@ -63,14 +63,14 @@ func knownStats() core.Stats {
 }
 
 func TestStats(t *testing.T) {
-	b := newBench(t, func(o *api.Options) { o.Stats = &someStats{stats: knownStats()} })
+	b := newBench(t, func(o *api.Options) { o.Stats, o.Queues = &someStats{stats: knownStats()}, true })
 	got := decode[api.Stats](t, b.do("GET", "/v1/stats", "").want(t, http.StatusOK))
 	text, err := json.MarshalIndent(got, "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := api.Stats{
-		Now: "2026-03-01T12:00:00.120000Z", Window: "5m0s",
+		Now: "2026-03-01T12:00:00.120000Z", Window: "5m0s", Mode: "queues",
 		Queues: []api.QueueStats{
 			{Priority: "critical", OldestDue: "0s", LagP50: "0s", LagP99: "0s"},
 			{Priority: "default", Scheduled: 7, Due: 3, Queued: 2, Running: 1, OldestDue: "1.5s", LagP50: "1ms", LagP99: "1.98ms"},

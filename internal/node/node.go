@@ -170,6 +170,7 @@ func (n *running) buildAPI(ctx context.Context) error {
 	o := assemble.Parts{
 		Settings: n.Settings, Store: n.Store, Submit: store, Types: n.types, Webhooks: n.webhooks, Name: n.name, Version: n.Version, Log: n.Log, Counts: n.counts,
 		Closed: !loopback && !n.Settings.Insecure, Loopback: loopback && !n.Settings.Insecure,
+		Queues: n.Queue != nil,
 	}
 	if n.worker != nil {
 		o.Wake = n.worker.Wake
@@ -211,11 +212,11 @@ func (n *running) serve(ctx context.Context) error {
 // finishGrace is how long jobs that were accepted may take to be written after the last request has ended.
 const finishGrace = 500 * time.Millisecond
 
-// instanceName names this process among all: host, process id and start time.
+// instanceName names this process among all.
 func instanceName() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "host"
 	}
-	return fmt.Sprintf("%s-%d-%x", host, os.Getpid(), time.Now().UnixMilli())
+	return boot.InstanceName(host)
 }

@@ -24,6 +24,7 @@ type Parts struct {
 	Counts   *core.ScheduleCounts // of the tick of this process. Nil means none is here
 	// Closed lets no call go without a token, Loopback says that a loopback address is served; see api.Options.
 	Closed, Loopback bool
+	Queues           bool           // jobs are handed out through queues
 	Limits           api.Limits     // beside the rate, which is a setting
 	Wake             func()         // something may be due. Nil means no worker is here
 	Poke             func(id int64) // job id was accepted, put back or cancelled. Nil means no worker is here
@@ -47,7 +48,7 @@ func New(p Parts) (*Service, error) {
 		reports: core.NewReporter(p.Store, core.ReporterOptions{ID: p.Name, Timeout: p.Settings.Timeout}),
 	}
 	o := api.Options{
-		Tokens: p.Settings.Tokens, Access: p.Store, Closed: p.Closed, Loopback: p.Loopback,
+		Tokens: p.Settings.Tokens, Access: p.Store, Closed: p.Closed, Loopback: p.Loopback, Queues: p.Queues,
 		Limits: p.Limits, KeepKeys: p.Settings.KeepKeys, Poke: p.Poke,
 		Submitter: s.submit, Jobs: p.Store, Stats: p.Store, Version: p.Version, Logger: p.Log,
 		Schedules: core.NewScheduleActs(p.Store, scheduleOptions(p), p.Wake), Ledger: p.Store,

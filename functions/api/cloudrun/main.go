@@ -26,7 +26,7 @@ func serve(ctx context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
 	}
 	service, err := assemble.New(assemble.Parts{
 		Settings: h.Settings, Store: h.Store, Submit: submit, Types: h.Types, Webhooks: h.Webhooks, Name: h.Name,
-		Version: boot.Version(), Log: h.Log, Closed: !h.Settings.Insecure,
+		Version: boot.Version(), Log: h.Log, Queues: h.Settings.QueueMode(), Closed: !h.Settings.Insecure,
 	})
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func serve(ctx context.Context, f *lambda.Function) (any, error) {
 	}
 	service, err := assemble.New(assemble.Parts{
 		Settings: f.Settings, Store: f.Store, Submit: submit, Types: f.Types, Webhooks: f.Webhooks, Name: f.Name,
-		Version: boot.Version(), Log: f.Log, Closed: !f.Settings.Insecure, Limits: api.Limits{PageBytes: mostPage, Wait: longWait},
+		Version: boot.Version(), Log: f.Log, Queues: f.Settings.QueueMode(), Closed: !f.Settings.Insecure, Limits: api.Limits{PageBytes: mostPage, Wait: longWait},
 	})
 	if err != nil {
 		return nil, err

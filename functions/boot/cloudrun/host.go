@@ -3,12 +3,10 @@ package cloudrun
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -137,6 +135,5 @@ func (h *Host) Close() error {
 
 // containerName names this container among all: the revision or pool, and chance.
 func containerName() string {
-	name := cmp.Or(os.Getenv("K_REVISION"), os.Getenv("CLOUD_RUN_WORKER_POOL"), "cloudrun")
-	return fmt.Sprintf("%s-%s", name, strings.ToLower(rand.Text()[:10]))
+	return boot.InstanceName(cmp.Or(os.Getenv("K_REVISION"), os.Getenv("CLOUD_RUN_WORKER_POOL"), "cloudrun"))
 }

@@ -4,12 +4,10 @@ package ecs
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/belfry-dev/belfry/adapters/aws"
@@ -100,5 +98,5 @@ func (h *Host) Close() error {
 // containerName names this container among all: its host's name, and chance.
 func containerName() string {
 	host, _ := os.Hostname()
-	return fmt.Sprintf("%s-%s", cmp.Or(host, "container"), strings.ToLower(rand.Text()[:10]))
+	return boot.InstanceName(cmp.Or(host, "container"))
 }

@@ -3,11 +3,9 @@ package lambda
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -67,7 +65,7 @@ func open(ctx context.Context) (*Function, error) {
 		return nil, fmt.Errorf("BELFRY_DATABASE_URL is not set")
 	}
 	f := &Function{Settings: settings, Log: boot.NewLogger(settings, os.Stderr), last: time.Now()}
-	f.Name = fmt.Sprintf("%s-%s", lambdacontext.FunctionName, strings.ToLower(rand.Text()[:10]))
+	f.Name = boot.InstanceName(lambdacontext.FunctionName)
 	boot.QuietStandardLog(f.Log)
 	o := postgres.Options{PoolSize: min(settings.DatabasePool, mostConnections), IdleTime: idleTime}
 	if settings.RDSIAM {
