@@ -72,7 +72,8 @@ type AttemptError struct {
 	Attempt int       `json:"attempt"`
 	At      time.Time `json:"at"`
 	Error   string    `json:"error"`
-	Kind    string    `json:"kind"`
+	Kind    string    `json:"kind"`   // error, timeout, panic, lost, permanent or snooze
+	Losses  int       `json:"losses"` // of a lost run: how many in a row were lost with their workers
 }
 
 // Document is the job as the server wrote it, byte for byte, fields this version does not know included.

@@ -25,9 +25,6 @@ type Ran struct {
 	Cause  error           // why its context had ended; nil while it had not
 }
 
-// ErrLost is the error of attempts whose worker let its lease pass.
-var ErrLost = errors.New("the worker was lost: its lease passed")
-
 // DecideEnd turns the end of a run into what is written: done, failed, a retry after its back-off, a snooze, a hand
 // back, or that it goes on elsewhere (ErrAccepted) for the job's timeout: Wait is zero where the job names none. job is the running row, at the store's time, chance (0 … 1) places the back-off's jitter.
 //
@@ -54,7 +51,7 @@ func DecideEnd(job *Job, ran Ran, at time.Time, chance float64) End {
 	var snoozed *snooze
 	if errors.As(ran.Err, &snoozed) && !ran.Panic {
 		if job.Snoozes < MaxSnoozes {
-			end.Outcome, end.Wait, end.Errors = EndSnooze, boundWait(snoozed.wait), job.Errors
+			end.Outcome, end.Wait, end.Errors = EndSnooze, boundWait(snoozed.wait), settleLosses(job.Errors)
 			return end
 		}
 		ran.Err = fmt.Errorf("snoozed more than %d times: %w", MaxSnoozes, ran.Err)
@@ -68,13 +65,6 @@ func DecideEnd(job *Job, ran Ran, at time.Time, chance float64) End {
 		return end
 	}
 	return decideError(end, job, ran, kindOf(ran), at, chance)
-}
-
-// DecideLost is the end of a running job whose lease has passed: an error like any other, charged, and written
-// only if the lease has still passed then.
-func DecideLost(job *Job, at time.Time, chance float64) End {
-	end := End{Ref: Ref{ID: job.ID, Token: job.LeaseToken}, Lost: true}
-	return decideError(end, job, Ran{Err: ErrLost}, KindLost, at, chance)
 }
 
 // decideError completes the end of an attempt that failed.

@@ -101,21 +101,6 @@ func TestDecideEnd(t *testing.T) {
 	}
 }
 
-// TestDecideLost is case B21: a passed lease is one failed attempt with the normal back-off, until none is left.
-func TestDecideLost(t *testing.T) {
-	job := Job{ID: 7, LeaseToken: 3, MaxAttempts: 3, Errors: []AttemptError{{Attempt: 1, Error: "before"}}}
-	for attempt, want := range map[int]Outcome{1: EndRetry, 2: EndRetry, 3: EndFail} {
-		job.Attempts = attempt
-		end := DecideLost(&job, time.Unix(9, 0), 0.5)
-		if end.Outcome != want || !end.Lost || len(end.Errors) != 2 || end.Errors[1].Kind != KindLost {
-			t.Errorf("attempt %d of 3: %+v", attempt, end)
-		}
-		if want == EndRetry && end.Wait != Backoff(nil, attempt, 0.5) {
-			t.Errorf("attempt %d waits %s", attempt, end.Wait)
-		}
-	}
-}
-
 func TestEndedErrorsKeepSnoozeHistory(t *testing.T) {
 	history := []AttemptError{{Attempt: 1, Error: "once"}}
 	end := DecideEnd(&Job{Attempts: 2, MaxAttempts: 5, Errors: history}, Ran{Err: Snooze(time.Second)}, time.Unix(0, 0), 0)

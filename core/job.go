@@ -80,6 +80,9 @@ type AttemptError struct {
 	At      time.Time `json:"at"`
 	Error   string    `json:"error"`          // at most MaxErrorBytes, cut at a rune boundary
 	Kind    string    `json:"kind,omitempty"` // "error", "timeout", "panic", "lost", "permanent", "snooze"
+	// Losses is, of a lost run, how many runs of the job in a row were lost with their workers, this one included.
+	// It is 0 once a later run came to an end of its own.
+	Losses int `json:"losses,omitempty"`
 }
 
 // Bounds on what a row may hold. They keep the hot table small whatever handlers and submitters do.

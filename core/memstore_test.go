@@ -323,7 +323,7 @@ func (m *memStore) finish(e *End) EndAnswer {
 		j.LeaseUntil, j.ClaimID, j.WorkerID = now.Add(e.Wait), 0, TargetWorkerID
 		return EndAnswer{Status: Running}
 	}
-	event := map[Outcome]Event{EndDone: EventDone, EndFail: EventError, EndRetry: EventError, EndSnooze: EventSnooze, EndHandBack: EventHandBack}[e.Outcome]
+	event := map[Outcome]Event{EndDone: EventDone, EndFail: EventError, EndRetry: EventError, EndSnooze: EventSnooze, EndHandBack: EventHandBack, EndLoss: EventLost}[e.Outcome]
 	move := Transition(Running, event, Facts{CancelWanted: j.CancelWanted, Permanent: e.Outcome == EndFail})
 	j.Status, j.EndedToken = move.Next, e.Token
 	j.LeaseToken += int64(move.Token)

@@ -52,6 +52,8 @@ const (
 	// is wanted: the target's own complete or fail ends it, or its lease passes. Repeating it starts Wait anew; heartbeats
 	// extend such a lease and never shorten it, so that a worker's late one does no harm.
 	EndAccepted Outcome = 6
+	// EndLoss is EndRetry of a run that was lost with its worker and costs no attempt.
+	EndLoss Outcome = 7
 )
 
 // TargetWorkerID is the worker_id of running rows whose target answered 202.
@@ -61,8 +63,8 @@ const TargetWorkerID = "target"
 type End struct {
 	Ref
 	Outcome Outcome
-	Wait    time.Duration  // EndRetry, EndSnooze, EndHandBack, EndAccepted
-	Errors  []AttemptError // the row's whole error history from now on (EndFail, EndRetry, EndSnooze)
+	Wait    time.Duration  // EndRetry, EndLoss, EndSnooze, EndHandBack, EndAccepted
+	Errors  []AttemptError // the row's whole error history from now on (EndFail, EndRetry, EndLoss, EndSnooze)
 	Result  []byte         // EndDone: JSON or nil
 	Lost    bool           // by the reaper: applies only while the row's lease has passed
 }

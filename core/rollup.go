@@ -105,7 +105,7 @@ func (r *Rollup) count(status Status, outcome Outcome) {
 		r.Failed++
 	case status == Cancelled:
 		r.Cancelled++
-	case status == Scheduled && outcome == EndRetry:
+	case status == Scheduled && (outcome == EndRetry || outcome == EndLoss):
 		r.Retried++
 	case status == Scheduled && outcome == EndSnooze:
 		r.Snoozed++

@@ -55,7 +55,7 @@ func (c *claimed) storeTime(t time.Time) time.Time { return c.store.Add(t.Sub(c.
 var errGoexit = errors.New("the handler ended its goroutine")
 
 // begin makes attempts of jobs that the store has made running, and runs them. Jobs that may not be run here
-// any more are handed back at once. deliveries is nil or holds the message of each job.
+// any more are handed back at once, and so are suspects beyond one. deliveries is nil or holds the message of each job.
 func (w *Worker) begin(jobs []Job, batch *claimed, deliveries []Delivery) {
 	if len(jobs) == 0 {
 		return
@@ -69,8 +69,10 @@ func (w *Worker) begin(jobs []Job, batch *claimed, deliveries []Delivery) {
 		}
 	}
 	fresh := w.leaseLeft(batch.sent, now) > w.leaseMargin()
+	running, alone := attempts[:0], (*attempt)(nil)
 	w.mu.Lock()
 	stopping := w.stopping
+	turned := 0
 	for _, a := range attempts {
 		a.place = len(w.held)
 		w.held = append(w.held, a)
@@ -80,14 +82,31 @@ func (w *Worker) begin(jobs []Job, batch *claimed, deliveries []Delivery) {
 			w.endLocked(a, End{Ref: a.ref, Outcome: EndHandBack})
 		case a.handler == nil:
 			w.endLocked(a, w.noHandler(a, now))
+		case a.job.Suspect() && !w.admitSuspect(a, now):
+			turned++
+			w.endLocked(a, End{Ref: a.ref, Outcome: EndHandBack, Wait: turnAway(turned, w.opts.Chance())})
+		default:
+			if running = append(running, a); w.suspect == a {
+				alone = a
+			}
 		}
 	}
 	w.mu.Unlock()
-	for _, a := range attempts {
-		if !stopping && fresh && a.handler != nil {
-			go a.run()
-		}
+	if alone != nil {
+		w.eventOf(SuspectRuns, alone, fmt.Errorf("%d runs in a row were lost with their workers", alone.job.Losses()))
 	}
+	for _, a := range running {
+		go a.run()
+	}
+}
+
+// admitSuspect reports whether a suspect may run now: no other one does, or that one has for long. Worker.mu is held.
+func (w *Worker) admitSuspect(a *attempt, now time.Time) bool {
+	if s := w.suspect; s != nil && s.phase == phaseRunning && now.Sub(w.suspectAt) < suspectFor {
+		return false
+	}
+	w.suspect, w.suspectAt = a, now
+	return true
 }
 
 func (w *Worker) newAttempt(job *Job, batch *claimed, now time.Time) *attempt {

@@ -10,6 +10,8 @@ const (
 	TickRecovered  TickEventKind = "tick recovered"  // the first pass that succeeded after Count failed ones
 	LeasesLost     TickEventKind = "leases lost"     // another scheduler took buckets that were held here
 	JobsLost       TickEventKind = "jobs lost"       // Count attempts ended because their worker's lease had passed
+	JobSuspected   TickEventKind = "job suspected"   // Count runs of Job in a row were lost: it runs beside no other suspect from now on
+	JobQuarantined TickEventKind = "job quarantined" // Count runs of Job in a row were lost: it failed for good
 	PublishFailed  TickEventKind = "publish failed"  // Count messages are not known to be published; they will be again
 	MaintainFailed TickEventKind = "maintain failed" // upkeep ended with Err and will be tried again
 	Maintained     TickEventKind = "maintained"      // upkeep did what Upkeep says
@@ -24,6 +26,8 @@ type TickEvent struct {
 	Kind   TickEventKind
 	Err    error
 	Count  int
+	Job    int64  // 0 where the event is about no single job
+	Type   string // of Job
 	Upkeep MaintainResult
 }
 

@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// reap ends the attempts whose worker's lease has passed. Each counts as an attempt, crash or not: the job is
-// rescheduled by its back-off or, its attempts used up, becomes a dead letter. The write applies only while
-// the lease is still past, so a worker that was merely slow and finishes first wins.
+// reap ends the attempts whose worker's lease has passed, as DecideLost says. The write applies only while the lease is
+// still past, so a worker that was merely slow and finishes first wins.
 //
 // A full page is followed by the next one, by id, whatever became of this one: rows that cannot be ended now
 // (locked by someone, damaged) keep nobody behind them waiting. After a short page the round begins anew.
@@ -29,13 +28,31 @@ func (t *Ticker) reap(ctx context.Context, res TickResult, report *TickReport) (
 		return more, fmt.Errorf("tick: end lost attempts: %w", err)
 	}
 	t.rollups.lost(res.Lost, ends, answers, res.Now)
-	for _, a := range answers {
+	for i, a := range answers {
 		if !a.Stale && !a.Busy {
 			report.Lost++
+			t.nameSuspect(&res.Lost[i], &ends[i], a)
 		}
 	}
 	if report.Lost > 0 {
 		t.event(TickEvent{Kind: JobsLost, Count: report.Lost})
 	}
 	return more, nil
+}
+
+// nameSuspect tells of a job that is suspected of ending its workers from now on, or that failed for it.
+func (t *Ticker) nameSuspect(job *Job, end *End, answer EndAnswer) {
+	if answer.Repeat || len(end.Errors) == 0 {
+		return
+	}
+	e := TickEvent{Job: job.ID, Type: job.Type, Count: end.Errors[len(end.Errors)-1].Losses}
+	switch {
+	case answer.Status == Failed && e.Count >= MaxLosses:
+		e.Kind = JobQuarantined
+	case answer.Status == Scheduled && e.Count == SuspectLosses:
+		e.Kind = JobSuspected
+	default:
+		return
+	}
+	t.event(e)
 }

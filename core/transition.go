@@ -54,6 +54,8 @@ type Facts struct {
 	Permanent    bool // the error is marked permanent
 	AttemptsUsed bool // attempts ≥ max_attempts
 	SnoozesUsed  bool // snoozes ≥ MaxSnoozes
+	LossCounts   bool // the run that is lost costs an attempt
+	LossesUsed   bool // with it MaxLosses in a row were lost, or max_attempts is 1
 	Expired      bool // expires_at has passed
 	KeyTaken     bool // another live job holds the dedupe key
 }
@@ -106,7 +108,7 @@ func Transition(from Status, event Event, f Facts) Move {
 		return holderMove(from, event, f)
 	case EventLost:
 		if from == Running {
-			return errorMove(f)
+			return lossMove(f)
 		}
 		return stay(Ignored)
 	case EventCancel, EventReschedule, EventRetry:
@@ -181,6 +183,20 @@ func errorMove(f Facts) Move {
 		return Move{Verdict: Applied, Next: Failed}
 	}
 	return Move{Verdict: Applied, Next: Scheduled, Token: 1}
+}
+
+// lossMove ends a run that was lost with its worker.
+func lossMove(f Facts) Move {
+	switch {
+	case f.CancelWanted:
+		return Move{Verdict: Applied, Next: Cancelled}
+	case f.LossesUsed:
+		return Move{Verdict: Applied, Next: Failed}
+	}
+	if f.LossCounts {
+		return Move{Verdict: Applied, Next: Scheduled, Token: 1}
+	}
+	return Move{Verdict: Applied, Next: Scheduled, Token: 1, Attempts: -1}
 }
 
 func operatorMove(from Status, event Event, f Facts) Move {

@@ -72,9 +72,10 @@ func TestTransitionTable(t *testing.T) {
 		{EventAccepted, Facts{WrongToken: true}, "stale | stale | stale | stale | stale | stale"},
 		{EventHandBack, Facts{}, "stale | stays | scheduled token+1 attempts-1 | stale | stale | stale"},
 		{EventHandBack, Facts{CancelWanted: true}, "stale | stays | cancelled | stale | stale | stale"},
-		{EventLost, Facts{}, "- | - | scheduled token+1 | - | - | -"},
-		{EventLost, Facts{AttemptsUsed: true}, "- | - | failed | - | - | -"},
-		{EventLost, Facts{CancelWanted: true}, "- | - | cancelled | - | - | -"},
+		{EventLost, Facts{}, "- | - | scheduled token+1 attempts-1 | - | - | -"},
+		{EventLost, Facts{LossCounts: true}, "- | - | scheduled token+1 | - | - | -"},
+		{EventLost, Facts{LossesUsed: true}, "- | - | failed | - | - | -"},
+		{EventLost, Facts{LossesUsed: true, CancelWanted: true}, "- | - | cancelled | - | - | -"},
 		{EventCancel, Facts{}, "cancelled | cancelled token+1 | 202 | 409 | 409 | 409"},
 		{EventReschedule, Facts{}, "stays | scheduled token+1 | 409 | 409 | 409 | 409"},
 		{EventRetry, Facts{}, "409 | 409 | 409 | 409 | 409 | scheduled reset token+1"},
@@ -103,9 +104,9 @@ func TestTransitionTable(t *testing.T) {
 func TestTransitionProperties(t *testing.T) {
 	for _, event := range Events() {
 		for from := Scheduled; from <= Cancelled; from++ {
-			for bits := range 1 << 7 {
+			for bits := range 1 << 9 {
 				bit := func(i int) bool { return bits>>i&1 == 1 }
-				f := Facts{bit(0), bit(1), bit(2), bit(3), bit(4), bit(5), bit(6)}
+				f := Facts{bit(0), bit(1), bit(2), bit(3), bit(4), bit(5), bit(6), bit(7), bit(8)}
 				m := Transition(from, event, f)
 				fault := ""
 				switch {

@@ -134,7 +134,9 @@ type Worker struct {
 	rate      endRate
 	freedAt   time.Time // when a handler last gave its slot back (queue mode)
 	stopping  bool
-	helping   bool // the second claim loop is at work
+	helping   bool      // the second claim loop is at work
+	suspect   *attempt  // the one that was let in last
+	suspectAt time.Time // when
 	counts    WorkerCounts
 	gate      gate
 	receivers []*receiver // that have ended; their subscriptions are still open

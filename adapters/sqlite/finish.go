@@ -74,7 +74,7 @@ func (f *finishing) end(e *core.End) (core.EndAnswer, error) {
 // apply writes an end that counts.
 func (f *finishing) apply(e *core.End, a *attempt) error {
 	switch e.Outcome {
-	case core.EndFail, core.EndRetry, core.EndSnooze:
+	case core.EndFail, core.EndRetry, core.EndLoss, core.EndSnooze:
 		a.errors = encode(e.Errors)
 	}
 	switch {
@@ -93,7 +93,7 @@ func (f *finishing) apply(e *core.End, a *attempt) error {
 	switch e.Outcome {
 	case core.EndSnooze:
 		a.attempts, a.snoozes = a.attempts-1, increment(a.snoozes)
-	case core.EndHandBack:
+	case core.EndHandBack, core.EndLoss:
 		a.attempts--
 	}
 	a.status = core.Scheduled

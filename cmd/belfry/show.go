@@ -91,7 +91,11 @@ func (a *app) printJob(j *client.Job) {
 	line("payload", string(j.Payload))
 	line("result", string(j.Result))
 	for _, e := range j.Errors {
-		line("error", fmt.Sprintf("attempt %d, %s, %s: %s", e.Attempt, showTime(e.At), e.Kind, e.Error))
+		kind := e.Kind
+		if e.Losses > 1 {
+			kind = fmt.Sprintf("%s (%d in a row)", kind, e.Losses)
+		}
+		line("error", fmt.Sprintf("attempt %d, %s, %s: %s", e.Attempt, showTime(e.At), kind, e.Error))
 	}
 }
 

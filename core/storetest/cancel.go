@@ -107,7 +107,7 @@ func (s *stage) judgeCancels(ids []int64, answers map[int64]core.Job, started ma
 }
 
 func cancelDecides(s *stage) {
-	for _, outcome := range []core.Outcome{core.EndDone, core.EndFail, core.EndRetry, core.EndSnooze, core.EndHandBack} {
+	for _, outcome := range []core.Outcome{core.EndDone, core.EndFail, core.EndRetry, core.EndSnooze, core.EndHandBack, core.EndLoss} {
 		job := s.put(core.Running, core.NewJob{})
 		for range 2 {
 			if got := s.cancel(job.ID); got.Status != core.Running || !got.CancelWanted || got.LeaseToken != job.LeaseToken {

@@ -68,7 +68,7 @@ func dedupeFreed(s *stage) {
 }
 
 func dedupeKept(s *stage) {
-	for _, outcome := range []core.Outcome{core.EndRetry, core.EndSnooze, core.EndHandBack} {
+	for _, outcome := range []core.Outcome{core.EndRetry, core.EndSnooze, core.EndHandBack, core.EndLoss} {
 		job := s.claimOne(core.NewJob{Type: s.newType(), DedupeKey: fmt.Sprint("k", outcome)})
 		s.finishAs(core.Scheduled, core.End{Ref: refOf(job), Outcome: outcome, Wait: time.Hour})
 		if got := s.existing(core.NewJob{Type: "b", DedupeKey: job.DedupeKey}); got.ID != job.ID {

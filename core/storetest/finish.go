@@ -39,6 +39,7 @@ func finishOutcomes(s *stage) {
 		{core.EndFail, core.Failed, 0, 1, 0, "", "", true, true},
 		{core.EndRetry, core.Scheduled, 1, 1, 0, "", "", false, true},
 		{core.EndSnooze, core.Scheduled, 1, 0, 1, "", "", false, true},
+		{core.EndLoss, core.Scheduled, 1, 0, 0, "", "", false, true},
 		{core.EndHandBack, core.Scheduled, 1, 0, 0, "", "", false, false},
 	} {
 		job := s.put(core.Running, core.NewJob{Tenant: "t", Tags: []string{"x"}})
@@ -112,7 +113,7 @@ func finishMixed(s *stage) {
 }
 
 func finishRepeat(s *stage) {
-	for _, outcome := range []core.Outcome{core.EndDone, core.EndFail, core.EndRetry, core.EndSnooze, core.EndHandBack} {
+	for _, outcome := range []core.Outcome{core.EndDone, core.EndFail, core.EndRetry, core.EndSnooze, core.EndHandBack, core.EndLoss} {
 		job := s.put(core.Running, core.NewJob{})
 		end := core.End{Ref: refOf(job), Outcome: outcome, Errors: oneError(job, "once")}
 		first := s.finish(end)
@@ -197,7 +198,7 @@ func (s *stage) takeOver(job core.Job) core.Job {
 // lateEnds are what a worker may still send once its job has another holder. The reaper's answer stands.
 func (s *stage) lateEnds(old core.Job) {
 	s.Helper()
-	for _, outcome := range []core.Outcome{core.EndDone, core.EndFail, core.EndRetry, core.EndSnooze, core.EndHandBack} {
+	for _, outcome := range []core.Outcome{core.EndDone, core.EndFail, core.EndRetry, core.EndSnooze, core.EndHandBack, core.EndLoss} {
 		if got := s.finish(core.End{Ref: refOf(old), Outcome: outcome, Errors: oneError(old, "late")}); !got.Stale && (!got.Repeat || got.Status == core.Done) {
 			s.Errorf("outcome %d of an old holder was answered %+v", outcome, got)
 		}
@@ -212,7 +213,7 @@ func finishStalled(s *stage) {
 	next := s.takeOver(old)
 	s.finishAs(core.Done, core.End{Ref: refOf(next), Outcome: core.EndDone, Result: []byte(`"second"`)})
 	row := s.get(old.ID)
-	for _, outcome := range []core.Outcome{core.EndDone, core.EndFail, core.EndRetry, core.EndSnooze, core.EndHandBack} {
+	for _, outcome := range []core.Outcome{core.EndDone, core.EndFail, core.EndRetry, core.EndSnooze, core.EndHandBack, core.EndLoss} {
 		if got := s.finish(core.End{Ref: refOf(old), Outcome: outcome, Result: []byte(`"first"`)}); got != (core.EndAnswer{Stale: true}) {
 			s.Errorf("outcome %d after another worker's end: want it stale, got %+v", outcome, got)
 		}

@@ -105,7 +105,7 @@ func reapExtended(s *stage) {
 }
 
 func reapEnded(s *stage) {
-	for _, outcome := range []core.Outcome{core.EndDone, core.EndFail, core.EndRetry, core.EndSnooze, core.EndHandBack} {
+	for _, outcome := range []core.Outcome{core.EndDone, core.EndFail, core.EndRetry, core.EndSnooze, core.EndHandBack, core.EndLoss} {
 		job := s.put(core.Running, core.NewJob{})
 		s.advance(lease + time.Second)
 		lost := s.lost()

@@ -74,6 +74,7 @@ func table() [][]cell {
 		end("hand back", cell{state: "running", want: sch, token: 1, charge: -1, answer: "ok"}),
 		row("finish with an old token", "stale"),
 		row("lease passed", "none", cell{state: "running", want: sch, token: 1, answer: "ok"}, cell{state: "wanted", want: can, answer: "ok"}),
+		row("lease passed, uncounted", "none", cell{state: "running", want: sch, token: 1, charge: -1, answer: "ok"}, cell{state: "wanted", want: can, charge: open, answer: "ok"}),
 		row("cancel", "conflict", cell{state: "scheduled", want: can, token: 1, answer: "ok"}, cell{state: "queued", want: can, token: 1, answer: "ok"}, cell{state: "running", want: run, answer: "wanted"}, cell{state: "wanted", want: run, answer: "wanted"}),
 		row("reschedule", "conflict", cell{state: "scheduled", want: sch, answer: "ok"}, cell{state: "queued", want: sch, token: 1, answer: "ok"}),
 		row("retry", "conflict", append(ended[:2:2], cell{state: "failed", want: sch, token: 1, charge: -1, answer: "ok"})...),
@@ -176,7 +177,9 @@ func (c cell) act(s *stage, job core.Job) string {
 	case "finish with an old token":
 		end.Outcome, end.Ref = core.EndDone, old
 	case "lease passed":
-		return c.reap(s, job)
+		return c.reap(s, job, core.EndRetry)
+	case "lease passed, uncounted":
+		return c.reap(s, job, core.EndLoss)
 	case "cancel", "reschedule", "retry":
 		return c.operate(s, job)
 	case "expires_at passed":
@@ -185,12 +188,12 @@ func (c cell) act(s *stage, job core.Job) string {
 	return endAnswer(s.finish(end))
 }
 
-func (c cell) reap(s *stage, job core.Job) string {
+func (c cell) reap(s *stage, job core.Job, outcome core.Outcome) string {
 	s.Helper()
 	s.advance(lease + time.Second)
 	for _, lost := range s.tick(tickRequest("holder-1")).Lost {
 		if lost.ID == job.ID {
-			return endAnswer(s.finish(core.End{Ref: refOf(lost), Outcome: core.EndRetry, Wait: time.Second, Errors: oneError(lost, "lost"), Lost: true}))
+			return endAnswer(s.finish(core.End{Ref: refOf(lost), Outcome: outcome, Wait: time.Second, Errors: oneError(lost, "lost"), Lost: true}))
 		}
 	}
 	return "none"

@@ -100,6 +100,9 @@ func appendErrors(b []byte, errs []core.AttemptError) []byte {
 		if e.Kind != "" {
 			b = appendField(b, "kind", e.Kind)
 		}
+		if e.Losses > 0 {
+			b = strconv.AppendInt(append(b, `,"losses":`...), int64(e.Losses), 10)
+		}
 		b = append(b, '}')
 	}
 	return append(b, ']')

@@ -35,7 +35,7 @@ func fullJob() core.Job {
 		ClaimID: 5, WorkerID: "w-1", DispatchFence: 6, Dispatches: 1, CancelWanted: true, DedupeKey: "k<>&", Timeout: 90 * time.Second,
 		ExpiresAt: at(50), Backoff: []time.Duration{30 * time.Second, time.Hour}, Target: json.RawMessage(`{"url":"https://example.com"}`),
 		Tags: []string{"a", "b"}, Trace: "00-x", Bucket: 1,
-		Errors: []core.AttemptError{{Attempt: 1, At: at(1), Error: "it \\ broke\n", Kind: "panic"}}, Result: json.RawMessage(`[ -0 ]`),
+		Errors: []core.AttemptError{{Attempt: 1, At: at(1), Error: "it \\ broke\n", Kind: "panic", Losses: 4}}, Result: json.RawMessage(`[ -0 ]`),
 		Run:    &core.Run{Schedule: "s", ScheduledFor: at(8), CatchUp: true, Covers: 3, CoversFrom: at(7)},
 		Reason: "", CreatedAt: at(-10), StartedAt: at(2), FinishedAt: at(3),
 	}
@@ -48,7 +48,7 @@ func TestJobDocumentGolden(t *testing.T) {
 	}{
 		"every field": {fullJob(), `{"id":"9007199254740993","type":"mail.send","payload":{ "a" : 1e5 },"priority":"bulk","tenant":"naïve \"x\"` + "\u2028" + `",` +
 			`"run_at":"2026-03-01T12:00:00.120000Z","status":"running","cancel_wanted":true,"attempts":2,"max_attempts":7,"snoozes":3,` +
-			`"errors":[{"attempt":1,"at":"2026-03-01T12:00:01.120000Z","error":"it \\ broke\u000a","kind":"panic"}],"result":[ -0 ],` +
+			`"errors":[{"attempt":1,"at":"2026-03-01T12:00:01.120000Z","error":"it \\ broke\u000a","kind":"panic","losses":4}],"result":[ -0 ],` +
 			`"dedupe_key":"k<>&","timeout":"1m30s","expires_at":"2026-03-01T12:00:50.120000Z","backoff":["30s","1h0m0s"],` +
 			`"target":{"url":"https://example.com"},"tags":["a","b"],"worker_id":"w-1","lease_until":"2026-03-01T12:00:09.120000Z",` +
 			`"schedule":"s","scheduled_for":"2026-03-01T12:00:08.120000Z","catch_up":true,"covers":3,"covers_from":"2026-03-01T12:00:07.120000Z",` +

@@ -71,6 +71,7 @@ type attemptErrorDoc struct {
 	At      string `json:"at" format:"date-time"`
 	Error   string `json:"error" doc:"At most 2 KiB."`
 	Kind    string `json:"kind,omitempty" doc:"error, timeout, panic, lost, permanent or snooze."`
+	Losses  int    `json:"losses,omitempty" doc:"Of a lost run: how many in a row were lost with their workers. With two the job runs beside no other such job, with five it fails for good."`
 }
 
 // batchDoc is several jobs at once.

@@ -90,9 +90,9 @@ func (f *Function) close(ctx context.Context) {
 func logEvent(log *slog.Logger, e core.TickEvent) {
 	level := slog.LevelInfo
 	switch e.Kind {
-	case core.TickFailed, core.PublishFailed, core.MaintainFailed:
+	case core.TickFailed, core.PublishFailed, core.MaintainFailed, core.JobQuarantined:
 		level = slog.LevelError
-	case core.LeasesLost, core.JobsLost, core.ScheduleBroken, core.AlertsUnsent:
+	case core.LeasesLost, core.JobsLost, core.JobSuspected, core.ScheduleBroken, core.AlertsUnsent:
 		level = slog.LevelWarn
 	case core.Maintained:
 		level = slog.LevelDebug
@@ -100,6 +100,9 @@ func logEvent(log *slog.Logger, e core.TickEvent) {
 	args := []any{}
 	if e.Count > 0 {
 		args = append(args, "count", e.Count)
+	}
+	if e.Job != 0 {
+		args = append(args, "job", fmt.Sprint(e.Job), "type", e.Type)
 	}
 	if e.Err != nil {
 		args = append(args, "error", e.Err)

@@ -91,14 +91,14 @@ func TestReaperGoesPastAPageThatFails(t *testing.T) {
 	})
 }
 
-// Cases B04 and B21: the ticker has never heard of the type. Each lease that passes is one failed attempt with
-// the normal back-off, until the attempts are used up.
-func TestLostAttemptsCountUntilTheyAreUsedUp(t *testing.T) {
+// Cases B04 and B21: the ticker has never heard of the type. The first lease that passes costs an attempt, the others
+// none, until too many in a row have.
+func TestLossesCountUntilTheyAreUsedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := openStore(t, nil)
 		id := submit(t, store, 1, core.NewJob{Type: "known.elsewhere", MaxAttempts: 3})[0]
-		ticker := newTicker(t, store, core.TickerOptions{Chance: func() float64 { return 0.5 }}) // no jitter
-		for attempt := 1; attempt <= 3; attempt++ {
+		ticker := newTicker(t, store, core.TickerOptions{Chance: func() float64 { return 0.5 }})
+		for loss := 1; loss <= core.MaxLosses; loss++ {
 			claim(t, store, "known.elsewhere", 1, time.Minute)
 			time.Sleep(59 * time.Second)
 			if got := tick(t, ticker).Lost; got != 0 {
@@ -107,26 +107,23 @@ func TestLostAttemptsCountUntilTheyAreUsedUp(t *testing.T) {
 			time.Sleep(2 * time.Second)
 			report := tick(t, ticker)
 			if report.Lost != 1 {
-				t.Fatalf("attempt %d: %d lost, want 1", attempt, report.Lost)
+				t.Fatalf("loss %d: %d lost, want 1", loss, report.Lost)
 			}
 			job := get(t, store, id)
-			if len(job.Errors) != attempt || job.Attempts != attempt {
-				t.Fatalf("after %d lost attempts %d are counted, with %d errors", attempt, job.Attempts, len(job.Errors))
+			if last := job.Errors[len(job.Errors)-1]; len(job.Errors) != loss || last.Kind != core.KindLost || last.Losses != loss || last.Attempt != min(loss, 2) {
+				t.Fatalf("loss %d left the errors %+v", loss, job.Errors)
 			}
-			if last := job.Errors[attempt-1]; last.Kind != core.KindLost || last.Attempt != attempt {
-				t.Errorf("attempt %d left the error %+v", attempt, last)
-			}
-			if attempt == 3 {
+			if loss == core.MaxLosses {
 				break
 			}
-			wait := core.Backoff(nil, attempt, 0.5)
-			if job.Status != core.Scheduled || !job.RunAt.Equal(report.Now.Add(wait)) {
-				t.Errorf("after attempt %d it is %s at %s, want scheduled %s after %s", attempt, job.Status, job.RunAt, wait, report.Now)
+			wait := core.Backoff(nil, loss, 0.5) / 2
+			if job.Status != core.Scheduled || job.Attempts != 1 || !job.RunAt.Equal(report.Now.Add(wait)) {
+				t.Errorf("after loss %d it is %s after %d attempts, at %s, want scheduled %s after %s", loss, job.Status, job.Attempts, job.RunAt, wait, report.Now)
 			}
 			time.Sleep(wait)
 		}
 		if got := get(t, store, id).Status; got != core.Failed {
-			t.Errorf("after its last attempt was lost the job is %s, want failed", got)
+			t.Errorf("after its last loss the job is %s, want failed", got)
 		}
 	})
 }

@@ -117,7 +117,7 @@ func silence(s *stage) {
 		return status == http.StatusOK
 	})
 	got := s.ended(j.ID, "done")
-	if string(got.Result) != `"in time"` || got.Attempts < 2 || got.Errors[0].Kind != "lost" {
+	if string(got.Result) != `"in time"` || got.Attempts < 2 || got.Errors[0].Kind != "timeout" {
 		s.t.Errorf("%+v", got)
 	}
 }

@@ -19,7 +19,7 @@ var scenarios = map[string]func(s *stage){
 	"fail before the 202 is recorded: tried again once":   failFirst,
 	"202, heartbeat, complete":                            heartbeatThenComplete,
 	"202, and cancel is wanted":                           cancelWanted,
-	"202 and silence: lost, tried again, old token stale": silence,
+	"202 and silence: timed out, tried again, old token stale": silence,
 	"a changed URL holds for jobs that wait":              changedURL,
 	"a job waits until its type gets a target":            laterTarget,
 	"a job's own target goes before its type's":           ownTarget,

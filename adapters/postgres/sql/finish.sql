@@ -16,7 +16,7 @@ WITH given AS MATERIALIZED (
 ), back AS (
     UPDATE belfry.jobs j
     SET    status = 1, run_at = {now} + l.wait, ended_token = lease_token, lease_token = {next_token},
-           attempts = CASE WHEN l.outcome IN (4, 5) THEN greatest(attempts, 1) - 1 ELSE attempts END,
+           attempts = CASE WHEN l.outcome IN (4, 5, 7) THEN greatest(attempts, 1) - 1 ELSE attempts END,
            snoozes = CASE WHEN l.outcome = 4 THEN least(snoozes, 2000000000) + 1 ELSE snoozes END,
            errors = CASE WHEN l.outcome = 5 THEN errors ELSE l.new_errors END,
            lease_until = '-infinity', reap_at = '-infinity', claim_id = 0, worker_id = NULL, dispatches = 0, cancel_wanted = false

@@ -1,0 +1,89 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A job whose run is lost with its worker is not yet guilty of it: all that ran beside what ended the process is lost with
+// it. So losses cost a job one attempt in all and have a budget of their own. They are spread over the whole wait, so that
+// what was lost together does not start together again; and after SuspectLosses in a row a worker runs the job with no
+// other suspect beside it. Then whatever ends processes takes no suspect with it, and reaches MaxLosses alone.
+const (
+	SuspectLosses = 2               // runs lost in a row, after which a job is a suspect
+	MaxLosses     = 5               // runs lost in a row, with which a job fails for good
+	suspectFor    = 5 * time.Minute // a suspect that has run for so long does not keep the next one from running
+	suspectTurn   = 5 * time.Second // what a suspect that is turned away reckons for each one ahead of it
+)
+
+var (
+	errLost        = errors.New("the worker was lost: its lease passed")
+	errNotReported = errors.New("the target accepted the job and did not report its end in time")
+)
+
+// Losses is how many runs of the job in a row, up to the last one, were lost with their workers.
+func (j *Job) Losses() int {
+	if n := len(j.Errors); n > 0 && j.Errors[n-1].Kind == KindLost {
+		return max(j.Errors[n-1].Losses, 0)
+	}
+	return 0
+}
+
+// Suspect reports whether the job may be what ends the processes that run it.
+func (j *Job) Suspect() bool { return j.Losses() >= SuspectLosses }
+
+// DecideLost is the end of a running job whose lease has passed, written only if it still has then. The job's first loss
+// costs an attempt, if one is left; later ones cost none. It waits, chance (0 … 1) of its back-off after so many losses, and
+// fails for good with MaxLosses in a row. A job of one attempt fails with its first: it was promised not to run twice. What
+// a target had accepted and has not reported is no loss but a failed attempt.
+func DecideLost(job *Job, at time.Time, chance float64) End {
+	end := End{Ref: Ref{ID: job.ID, Token: job.LeaseToken}, Lost: true}
+	if job.WorkerID == TargetWorkerID {
+		return decideError(end, job, Ran{Err: errNotReported}, KindTimeout, at, chance)
+	}
+	losses := job.Losses() + 1
+	fault := AttemptError{Attempt: job.Attempts, At: at, Error: errLost.Error(), Kind: KindLost, Losses: losses}
+	switch {
+	case losses >= MaxLosses:
+		end.Outcome = EndFail
+		fault.Error = fmt.Sprintf("quarantined: %d runs in a row were lost with their workers, so this job is taken for what ends them", losses)
+	case job.MaxAttempts <= 1:
+		end.Outcome = EndFail
+	default:
+		if end.Outcome = EndLoss; lossCounts(job) {
+			end.Outcome = EndRetry
+		}
+		end.Wait = spread(job.Backoff, losses, chance)
+	}
+	end.Errors = AppendError(job.Errors, fault)
+	return end
+}
+
+// lossCounts reports whether the loss of the present run costs the job an attempt: none did, and one is left.
+func lossCounts(job *Job) bool {
+	lost := func(e AttemptError) bool { return e.Kind == KindLost }
+	return job.Attempts < job.MaxAttempts && !slices.ContainsFunc(job.Errors, lost)
+}
+
+// spread is the wait after so many losses in a row: any part of the step, so that those lost together come back apart.
+func spread(waits []time.Duration, losses int, chance float64) time.Duration {
+	return time.Duration(float64(Backoff(waits, losses, 0.5)) * min(max(chance, 0), 1))
+}
+
+// settleLosses is the history of a job of which a run came to its end: what was lost before says nothing of it any more.
+func settleLosses(history []AttemptError) []AttemptError {
+	n := len(history)
+	if n == 0 || history[n-1].Losses == 0 {
+		return history
+	}
+	history = slices.Clone(history)
+	history[n-1].Losses = 0
+	return history
+}
+
+// turnAway is how long a suspect waits that finds another one running, chance (0 … 1) of what others such need.
+func turnAway(others int, chance float64) time.Duration {
+	return time.Duration(float64(suspectTurn) * float64(min(max(others, 1), 60)) * min(max(chance, 0), 1))
+}
