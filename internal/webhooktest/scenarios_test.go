@@ -9,22 +9,22 @@ import (
 
 // scenarios run on every layout, side by side: each has receivers of its own.
 var scenarios = map[string]func(s *stage){
-	"what arrives, and what the answer leaves":            delivered,
-	"an answer that is no JSON leaves no result":          plainAnswer,
-	"a permanent answer fails the job at once":            permanentAnswer,
-	"Retry-After goes before the back-off":                retryAfter,
-	"H01 a redirect is a failed attempt":                  redirect,
-	"a lost answer is delivered again under the same id":  lostAnswer,
-	"complete before the 202 is recorded: done once":      completeFirst,
-	"fail before the 202 is recorded: tried again once":   failFirst,
-	"202, heartbeat, complete":                            heartbeatThenComplete,
-	"202, and cancel is wanted":                           cancelWanted,
+	"what arrives, and what the answer leaves":                 delivered,
+	"an answer that is no JSON leaves no result":               plainAnswer,
+	"a permanent answer fails the job at once":                 permanentAnswer,
+	"Retry-After goes before the back-off":                     retryAfter,
+	"H01 a redirect is a failed attempt":                       redirect,
+	"a lost answer is delivered again under the same id":       lostAnswer,
+	"complete before the 202 is recorded: done once":           completeFirst,
+	"fail before the 202 is recorded: tried again once":        failFirst,
+	"202, heartbeat, complete":                                 heartbeatThenComplete,
+	"202, and cancel is wanted":                                cancelWanted,
 	"202 and silence: timed out, tried again, old token stale": silence,
-	"a changed URL holds for jobs that wait":              changedURL,
-	"a job waits until its type gets a target":            laterTarget,
-	"a job's own target goes before its type's":           ownTarget,
-	"a dead host burns no attempts and holds nobody":      deadHost,
-	"a slow host does not hold the workers":               slowHost,
+	"a changed URL holds for jobs that wait":                   changedURL,
+	"a job waits until its type gets a target":                 laterTarget,
+	"a job's own target goes before its type's":                ownTarget,
+	"a dead host burns no attempts and holds nobody":           deadHost,
+	"a slow host does not hold the workers":                    slowHost,
 }
 
 func TestWebhooks(t *testing.T) {
