@@ -40,7 +40,11 @@ func newRig(t *testing.T, address string) *rig {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &rig{t: t, env: map[string]string{"BELFRY_URL": address}, trip: transport, ctx: t.Context(), now: time.Now}
+	env := map[string]string{}
+	if address != "" {
+		env["BELFRY_URL"] = address
+	}
+	return &rig{t: t, env: env, trip: transport, ctx: t.Context(), now: time.Now}
 }
 
 // run runs one command line and returns its exit code.
@@ -48,7 +52,7 @@ func (r *rig) run(args ...string) int {
 	r.t.Helper()
 	var out, errs bytes.Buffer
 	a := &app{
-		in: strings.NewReader(r.in), out: &out, errs: &errs, env: func(name string) string { return r.env[name] }, now: r.now,
+		in: strings.NewReader(r.in), out: &out, errs: &errs, env: func(name string) (string, bool) { text, set := r.env[name]; return text, set }, now: r.now,
 		width: func() int { return r.width }, asks: r.asks, bars: r.bars, transport: r.trip,
 	}
 	code := run(r.ctx, a, args)

@@ -36,7 +36,7 @@ type importFlags struct {
 }
 
 func (a *app) crontabCommand() *cobra.Command {
-	var f importFlags
+	f := importFlags{apply: applyFlags{days: 7}}
 	c := &cobra.Command{Use: "crontab FILE", Short: "Make schedules of a crontab, after showing when they would run", Args: counted(1, 1, "a crontab, or - for standard input"),
 		Long: `Make schedules of a crontab, after showing when they would run, and say line by line what could not be taken and why.
 Each line's command becomes the payload of a job: {"command": "…"}, with "stdin" where the line has a %, and "user" with
@@ -48,20 +48,17 @@ CRON_TZ and TZ hold for the lines below them. A crontab without them means the z
 Where a line that is a job could not be taken the exit code is 1; the others are taken all the same.`,
 		Example: "  crontab -l > crontab.txt && belfry schedules import crontab crontab.txt --type shell --time-zone Europe/Berlin\n" +
 			"  crontab -l | belfry schedules import crontab - --type shell --time-zone Europe/Berlin --out schedules.yaml"}
-	c.Flags().StringVar(&f.typ, "type", "", "of the jobs (required)")
-	c.Flags().StringVar(&f.zone, "time-zone", "", "of lines that no CRON_TZ stands above; none means UTC")
-	c.Flags().StringVar(&f.tenant, "tenant", "", "of the schedules")
-	c.Flags().StringVar(&f.out, "out", "", "make nothing, write a file for schedules apply there; - is standard output")
-	c.Flags().IntVar(&f.apply.days, "days", 7, "how many days of fire times are shown, 1 to 366")
+	flagsOf(c).text(&f.typ, "type", "of the jobs (required)")
+	flagsOf(c).text(&f.zone, "time-zone", "of lines that no CRON_TZ stands above; left out, UTC")
+	flagsOf(c).text(&f.tenant, "tenant", "of the schedules")
+	flagsOf(c).path(&f.out, "out", "make nothing, write a file for schedules apply there; - is standard output")
+	flagsOf(c).count(&f.apply.days, "days", 1, 366, "how many days of fire times are shown, 1 to 366")
 	c.Flags().BoolVarP(&f.apply.yes, "yes", "y", false, "do not ask")
 	c.Flags().BoolVar(&f.apply.dry, "dry-run", false, "only show what would be made")
 	c.Flags().BoolVar(&f.system, "system", false, "a user stands before each command, as in /etc/crontab and /etc/cron.d")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.typ == "" {
 			return usage("%s wants --type", c.CommandPath())
-		}
-		if f.apply.days < 1 || f.apply.days > 366 {
-			return usage("--days must lie between 1 and 366")
 		}
 		api, err := a.client()
 		if err != nil {

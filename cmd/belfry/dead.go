@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -11,46 +13,41 @@ import (
 
 // deadFlags say which dead letters are meant.
 type deadFlags struct {
-	filter       client.DeadFilter
-	tenant, when string
-	limit        int
-	yes, dry     bool
+	filter   client.DeadFilter
+	tenant   tenantFilter
+	limit    int // 0 means all
+	yes, dry bool
 
-	rate  float64 // of redrive, as are the others
-	from  string
+	rate  float64 // of redrive, as are the others; 0 means all at once
+	from  time.Time
 	after string
 }
 
 func (d *deadFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&d.filter.Type, "type", "", "of this type")
-	c.Flags().StringVar(&d.tenant, "tenant", "", `of this tenant; "" means those without one`)
-	c.Flags().StringVar(&d.filter.ErrorGroup, "error-group", "", "that failed alike; belfry dead-letters groups shows them")
-	c.Flags().StringVar(&d.when, "failed-before", "", "that failed before this time (RFC 3339)")
+	f := flagsOf(c)
+	f.text(&d.filter.Type, "type", "of this type")
+	d.tenant.add(c)
+	f.text(&d.filter.ErrorGroup, "error-group", "that failed alike; belfry dead-letters groups shows them")
+	f.instant(&d.filter.FailedBefore, "failed-before", "that failed before this time")
 }
 
 func (d *deadFlags) addChange(c *cobra.Command, verb string) {
 	d.add(c)
 	c.Flags().BoolVar(&d.filter.All, "all", false, "all of them, where nothing else says which are meant")
-	c.Flags().IntVar(&d.limit, "limit", 0, "at most this many; 0 means all that match")
+	flagsOf(c).count(&d.limit, "limit", 1, math.MaxInt, "at most this many; left out, all that match")
 	c.Flags().BoolVarP(&d.yes, "yes", "y", false, "do not ask")
 	c.Flags().BoolVar(&d.dry, "dry-run", false, "only count what would be "+verb)
 }
 
 // settle checks the flags that every command has.
-func (d *deadFlags) settle(c *cobra.Command) (err error) {
-	if c.Flags().Changed("tenant") {
-		d.filter.Tenant = &d.tenant
-	}
-	if d.limit < 0 {
-		return usage("--limit must not be negative")
-	}
-	d.filter.FailedBefore, err = instant("--failed-before", d.when)
+func (d *deadFlags) settle() (err error) {
+	d.filter.Tenant, err = d.tenant.filter()
 	return err
 }
 
 // settleChange checks the flags of what changes dead letters, together with the ids that stand as arguments.
 func (d *deadFlags) settleChange(c *cobra.Command, ids []string) error {
-	if err := d.settle(c); err != nil {
+	if err := d.settle(); err != nil {
 		return err
 	}
 	if len(ids) > 1000 {
@@ -67,12 +64,12 @@ func (d *deadFlags) settleChange(c *cobra.Command, ids []string) error {
 }
 
 func (a *app) deadListCommand() *cobra.Command {
-	var d deadFlags
+	d := deadFlags{limit: 50}
 	c := &cobra.Command{Use: "list", Short: "List dead letters, newest first", Args: counted(0, 0, "no arguments: filters are flags")}
 	d.add(c)
-	c.Flags().IntVar(&d.limit, "limit", 50, "at most this many; 0 means all")
+	flagsOf(c).count(&d.limit, "limit", 0, math.MaxInt, "at most this many; 0 means all")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := d.settle(c); err != nil {
+		if err := d.settle(); err != nil {
 			return err
 		}
 		api, err := a.client()
@@ -88,13 +85,13 @@ func (a *app) deadListCommand() *cobra.Command {
 var groupColumns = columns("COUNT", "TYPE…", "ERROR GROUP", "LAST FAILED", "ERROR…")
 
 func (a *app) deadGroupsCommand() *cobra.Command {
-	var d deadFlags
+	d := deadFlags{limit: 20}
 	c := &cobra.Command{Use: "groups", Short: "Count dead letters by what went wrong", Args: counted(0, 0, "no arguments: filters are flags"),
 		Long: "Count dead letters by what went wrong, the largest group first. Those of one type whose last errors differ in numbers, ids, addresses and quoted parts only are one group. Looks at the newest 100,000 that the type, tenant or group leads to."}
 	d.add(c)
-	c.Flags().IntVar(&d.limit, "limit", 20, "at most this many groups, up to 1000")
+	flagsOf(c).count(&d.limit, "limit", 1, 1000, "at most this many groups, up to 1000")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := d.settle(c); err != nil {
+		if err := d.settle(); err != nil {
 			return err
 		}
 		api, err := a.client()

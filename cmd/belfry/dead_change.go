@@ -11,12 +11,12 @@ import (
 
 func (a *app) redriveCommand() *cobra.Command {
 	var d deadFlags
-	c := &cobra.Command{Use: "redrive [ID...]", Short: "Retry dead letters, the lowest id first",
+	c := &cobra.Command{Use: "redrive [ID...]", Short: "Retry dead letters, the lowest id first", Args: counted(0, -1, "ids, or flags that say which"),
 		Long: "Retry dead letters that match, the lowest id first. With --rate each is due that much after the one before, so that they come back no faster, whatever becomes of this command. One whose dedupe key another live job holds is left and reported; one that fails again meanwhile is left too. Where it ends early it says how to go on."}
 	d.addChange(c, "retried")
-	c.Flags().Float64Var(&d.rate, "rate", 0, "at most this many a second; 0 means all at once")
-	c.Flags().StringVar(&d.from, "from", "", "when the first is due (RFC 3339): to go on, or for later; now where it is left out")
-	c.Flags().StringVar(&d.after, "after", "", "only ids above this: to go on")
+	flagsOf(c).rate(&d.rate, "rate", "at most this many a second; left out, all at once")
+	flagsOf(c).instant(&d.from, "from", "when the first is due: to go on, or for later; now where it is left out")
+	flagsOf(c).text(&d.after, "after", "only ids above this: to go on")
 	c.RunE = func(c *cobra.Command, ids []string) error {
 		return a.change(c, &d, ids, "would be retried", "would_redrive", a.redrive)
 	}
@@ -25,7 +25,7 @@ func (a *app) redriveCommand() *cobra.Command {
 
 func (a *app) discardCommand() *cobra.Command {
 	var d deadFlags
-	c := &cobra.Command{Use: "discard [ID...]", Short: "Delete dead letters for good"}
+	c := &cobra.Command{Use: "discard [ID...]", Short: "Delete dead letters for good", Args: counted(0, -1, "ids, or flags that say which")}
 	d.addChange(c, "deleted")
 	c.RunE = func(c *cobra.Command, ids []string) error {
 		return a.change(c, &d, ids, "would be deleted for good", "would_discard", a.discard)
@@ -37,9 +37,6 @@ func (a *app) discardCommand() *cobra.Command {
 func (a *app) change(c *cobra.Command, d *deadFlags, ids []string, would, name string, do func(context.Context, *client.Client, *deadFlags, int) error) error {
 	if err := d.settleChange(c, ids); err != nil {
 		return err
-	}
-	if d.rate < 0 {
-		return usage("--rate must not be negative")
 	}
 	api, err := a.client()
 	if err != nil {
@@ -72,14 +69,11 @@ func (a *app) change(c *cobra.Command, d *deadFlags, ids []string, would, name s
 
 // redrive retries what matches. expected is how many that are, as far as they were counted.
 func (a *app) redrive(ctx context.Context, api *client.Client, d *deadFlags, expected int) error {
-	from, err := instant("--from", d.from)
-	if err != nil {
-		return err
-	}
+	var err error
 	sum := client.Redriven{Conflicts: []client.Conflict{}}
 	if expected > 0 {
 		p := a.progress("dead letters", int64(expected))
-		sum, err = api.RedriveAll(ctx, d.filter, client.RedriveOptions{Limit: d.limit, Rate: d.rate, From: from, After: d.after, Progress: func(r client.Redriven) {
+		sum, err = api.RedriveAll(ctx, d.filter, client.RedriveOptions{Limit: d.limit, Rate: d.rate, From: d.from, After: d.after, Progress: func(r client.Redriven) {
 			through := r.Redriven + len(r.Conflicts)
 			if d.limit == 0 {
 				p.total = int64(through + r.Remaining) // as far as they can be counted

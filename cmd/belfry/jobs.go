@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-dev/belfry/client"
+	"github.com/belfry-dev/belfry/core"
 )
 
 func (a *app) getCommand() *cobra.Command {
@@ -35,36 +37,28 @@ func (a *app) getCommand() *cobra.Command {
 func (a *app) listCommand() *cobra.Command {
 	var f client.Filter
 	var statuses []string
-	var priority, tenant, after, before string
-	var limit int
+	var priority string
+	var tenant tenantFilter
+	limit := 50
 	c := &cobra.Command{Use: "list", Short: "List jobs, newest first", Args: counted(0, 0, "no arguments: filters are flags")}
-	flags := c.Flags()
-	flags.StringSliceVar(&statuses, "status", nil, "scheduled, queued, running, done, failed or cancelled; may stand more than once")
-	flags.StringVar(&f.Type, "type", "", "of this type")
-	flags.StringVar(&tenant, "tenant", "", `of this tenant; "" means those without one`)
-	flags.StringVar(&priority, "priority", "", "critical, default or bulk")
-	flags.StringVar(&f.Tag, "tag", "", "with this tag")
-	flags.StringVar(&f.Schedule, "schedule", "", "made by the schedule of this name")
-	flags.StringVar(&after, "run-after", "", "due at this time or later (RFC 3339)")
-	flags.StringVar(&before, "run-before", "", "due before this time (RFC 3339)")
-	flags.IntVar(&limit, "limit", 50, "at most this many; 0 means all")
+	flags := flagsOf(c)
+	flags.words(&statuses, "status", "scheduled, queued, running, done, failed or cancelled; may stand more than once")
+	flags.text(&f.Type, "type", "of this type")
+	tenant.add(c)
+	flags.text(&priority, "priority", "critical, default or bulk")
+	flags.text(&f.Tag, "tag", "with this tag")
+	flags.text(&f.Schedule, "schedule", "made by the schedule of this name")
+	flags.instant(&f.RunAfter, "run-after", "due at this time or later")
+	flags.instant(&f.RunBefore, "run-before", "due before this time")
+	flags.count(&limit, "limit", 0, math.MaxInt, "at most this many; 0 means all")
 	words(c, "status", "scheduled", "queued", "running", "done", "failed", "cancelled")
 	words(c, "priority", "critical", "default", "bulk")
 	c.RunE = func(c *cobra.Command, _ []string) (err error) {
 		for _, s := range statuses {
 			f.Statuses = append(f.Statuses, client.Status(s))
 		}
-		if flags.Changed("tenant") {
-			f.Tenant = &tenant
-		}
 		f.Priority = client.Priority(priority)
-		if f.RunAfter, err = instant("--run-after", after); err == nil {
-			f.RunBefore, err = instant("--run-before", before)
-		}
-		if err == nil && limit < 0 {
-			err = usage("--limit must not be negative")
-		}
-		if err != nil {
+		if f.Tenant, err = tenant.filter(); err != nil {
 			return err
 		}
 		f.PageSize = 1000
@@ -186,28 +180,24 @@ func (a *app) retryCommand() *cobra.Command {
 }
 
 func (a *app) rescheduleCommand() *cobra.Command {
-	var at string
+	var at time.Time
 	var delay time.Duration
 	c := &cobra.Command{Use: "reschedule ID", Short: "Give a waiting job another time", Args: counted(1, 1, "the id of a job")}
-	c.Flags().StringVar(&at, "run-at", "", "the time (RFC 3339)")
-	c.Flags().DurationVar(&delay, "delay", 0, "from now, such as 90s or 1h30m")
+	flagsOf(c).instant(&at, "run-at", "the time")
+	flagsOf(c).length(&delay, "delay", 0, core.MaxDelay, "from now, such as 90s or 1h30m")
 	c.RunE = func(c *cobra.Command, ids []string) error {
 		if c.Flags().Changed("run-at") == c.Flags().Changed("delay") {
 			return usage("%s wants one of --run-at and --delay", c.CommandPath())
-		}
-		t, err := instant("--run-at", at)
-		if err != nil {
-			return err
 		}
 		api, err := a.client()
 		if err != nil {
 			return err
 		}
 		var job *client.Job
-		if t.IsZero() {
+		if c.Flags().Changed("delay") {
 			job, err = api.RescheduleIn(c.Context(), ids[0], delay)
 		} else {
-			job, err = api.Reschedule(c.Context(), ids[0], t)
+			job, err = api.Reschedule(c.Context(), ids[0], at)
 		}
 		if err == nil {
 			a.printChange(job, "runs at "+showTime(job.RunAt))
@@ -221,11 +211,8 @@ func (a *app) waitCommand() *cobra.Command {
 	var limit time.Duration
 	c := &cobra.Command{Use: "wait ID...", Short: "Wait until jobs have ended", Args: counted(1, -1, "the ids of jobs"),
 		Long: "Wait until jobs have ended. The exit code is 0 where all are done, 7 where one ended failed or cancelled, 8 where the time was over first."}
-	c.Flags().DurationVar(&limit, "for", 0, "at most this long; 0 means as long as it takes")
+	flagsOf(c).length(&limit, "for", 0, core.MaxDelay, "at most this long; 0s means as long as it takes")
 	c.RunE = func(c *cobra.Command, ids []string) error {
-		if limit < 0 {
-			return usage("--for must not be negative")
-		}
 		api, err := a.client()
 		if err != nil {
 			return err
@@ -271,18 +258,6 @@ func (a *app) wait(ctx, limited context.Context, api *client.Client, id string) 
 		return &quietError{exitNotDone} // its status is printed
 	}
 	return nil
-}
-
-// instant reads a time flag; "" is the zero time.
-func instant(flag, text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	t, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		return t, usage("%s must be a time such as 2031-01-02T15:04:05Z", flag)
-	}
-	return t, nil
 }
 
 // words tells shells what a flag can be.

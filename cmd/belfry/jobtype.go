@@ -3,24 +3,23 @@ package main
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-dev/belfry/client"
+	"github.com/belfry-dev/belfry/core"
 )
 
 func (a *app) typeListCommand() *cobra.Command {
 	var limit int
 	c := &cobra.Command{Use: "list", Short: "List definitions of types, by name", Args: counted(0, 0, "no arguments")}
-	c.Flags().IntVar(&limit, "limit", 0, "at most this many; 0 means all")
+	flagsOf(c).count(&limit, "limit", 0, math.MaxInt, "at most this many; 0 means all")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if limit < 0 {
-			return usage("--limit must not be negative")
-		}
 		api, err := a.client()
 		if err != nil {
 			return err
@@ -66,10 +65,9 @@ func (a *app) typeGetCommand() *cobra.Command {
 
 // typeFlags are what types put takes.
 type typeFlags struct {
-	target, backoff string
-	headers         []string
-	attempts        int
-	timeout, expect time.Duration
+	target  string
+	headers []string
+	define  client.JobType
 }
 
 func (a *app) typePutCommand() *cobra.Command {
@@ -78,15 +76,15 @@ func (a *app) typePutCommand() *cobra.Command {
 		Long: `Define a type: what its jobs get where they say nothing themselves. An earlier definition is replaced as a whole: what
 no flag says is then defined by nobody. Jobs submitted from then on get it; the target also holds for those that wait.`,
 		Example: "  belfry types put invoice.send --target https://hooks.example.com/belfry --timeout 90s --max-attempts 8 --backoff 10s,1m,10m"}
-	flags := c.Flags()
-	flags.StringVar(&f.target, "target", "", "URL that the type's jobs are delivered to")
-	flags.StringArrayVar(&f.headers, "header", nil, "'Name: value' sent to the target; may stand more than once. @file reads it from a file, which other users do not see")
-	flags.DurationVar(&f.timeout, "timeout", 0, "of one attempt")
-	flags.IntVar(&f.attempts, "max-attempts", 0, "attempts before a job fails for good")
-	flags.StringVar(&f.backoff, "backoff", "", "waits between attempts, such as 30s,2m,1h")
-	flags.DurationVar(&f.expect, "expect-within", 0, "raise an alert where no job of the type is done for so long")
+	flags := flagsOf(c)
+	flags.text(&f.target, "target", "URL that the type's jobs are delivered to")
+	flags.texts(&f.headers, "header", "'Name: value' sent to the target; may stand more than once. @file reads it from a file, which other users do not see")
+	flags.length(&f.define.Timeout, "timeout", core.MinTimeout, core.MaxTimeout, "of one attempt")
+	flags.count(&f.define.MaxAttempts, "max-attempts", 1, core.MaxAttempts, "attempts before a job fails for good")
+	flags.waits(&f.define.Backoff, "backoff", "waits between attempts, such as 30s,2m,1h")
+	flags.length(&f.define.ExpectWithin, "expect-within", core.MinExpectWithin, core.MaxExpectWithin, "raise an alert where no job of the type is done for so long")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		t, err := f.definition(c, args[0])
+		t, err := f.definition(args[0])
 		if err != nil {
 			return err
 		}
@@ -109,16 +107,9 @@ no flag says is then defined by nobody. Jobs submitted from then on get it; the 
 }
 
 // definition is what the flags say. The rules for values are the server's.
-func (f *typeFlags) definition(c *cobra.Command, name string) (t client.JobType, err error) {
-	t = client.JobType{Type: name, Timeout: f.timeout, MaxAttempts: f.attempts, ExpectWithin: f.expect}
-	for _, flag := range []string{"timeout", "max-attempts", "expect-within"} {
-		if c.Flags().Changed(flag) && c.Flags().Lookup(flag).Value.String() == c.Flags().Lookup(flag).DefValue {
-			return t, usage("--%s must not be %s; leave it out to define none", flag, c.Flags().Lookup(flag).DefValue)
-		}
-	}
-	if t.Backoff, err = waits("--backoff", f.backoff); err != nil {
-		return t, err
-	}
+func (f *typeFlags) definition(name string) (t client.JobType, err error) {
+	t = f.define
+	t.Type = name
 	if f.target == "" {
 		if len(f.headers) > 0 {
 			return t, usage("--header goes with --target")
@@ -135,30 +126,15 @@ func (f *typeFlags) definition(c *cobra.Command, name string) (t client.JobType,
 			header = strings.TrimSpace(string(text))
 		}
 		name, value, ok := strings.Cut(header, ":")
-		if !ok {
+		if value = strings.TrimSpace(value); !ok || name == "" || value == "" || !utf8.ValidString(header) {
 			return t, usage("--header must be 'Name: value'") // what it is instead may be a secret
 		}
 		if t.Target.Headers == nil {
 			t.Target.Headers = map[string]string{}
 		}
-		t.Target.Headers[name] = strings.TrimSpace(value)
+		t.Target.Headers[name] = value
 	}
 	return t, nil
-}
-
-// waits reads a list of durations; "" is none.
-func waits(flag, text string) (list []time.Duration, err error) {
-	if text == "" {
-		return nil, nil
-	}
-	for part := range strings.SplitSeq(text, ",") {
-		wait, err := time.ParseDuration(strings.TrimSpace(part))
-		if err != nil {
-			return nil, usage("%s must be durations with commas between them, such as 30s,2m", flag)
-		}
-		list = append(list, wait)
-	}
-	return list, nil
 }
 
 func (a *app) typeDeleteCommand() *cobra.Command {

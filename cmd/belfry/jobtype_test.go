@@ -47,7 +47,7 @@ func TestTypesFromTheCommandLine(t *testing.T) {
 		{"types put a --target http://10.0.0.1/", exitUsage, "target"},
 		{"types put a --timeout 0s", exitUsage, "--timeout"},
 		{"types put a --max-attempts 0", exitUsage, "--max-attempts"},
-		{"types put a --max-attempts 1000", exitUsage, "max_attempts"},
+		{"types put a --max-attempts 1000", exitUsage, "--max-attempts must be a whole number from 1 to 100"},
 		{"types put a --backoff 1s;2s", exitUsage, "--backoff"},
 		{"types put no!good", exitUsage, "type"},
 		{"types get nobody", exitNotFound, "there is no definition"},

@@ -99,14 +99,17 @@ func (a *app) settle() error {
 	if a.settled {
 		return nil
 	}
-	if a.address == "" {
-		a.address = a.env("BELFRY_URL")
-	}
-	if a.token == "" {
-		a.token = a.env("BELFRY_TOKEN")
-	}
-	if a.profile == "" {
-		a.profile = a.env("BELFRY_PROFILE")
+	for _, from := range []struct {
+		name string
+		to   *string
+	}{{"BELFRY_URL", &a.address}, {"BELFRY_TOKEN", &a.token}, {"BELFRY_PROFILE", &a.profile}} {
+		text, err := a.variable(from.name)
+		if err != nil {
+			return err
+		}
+		if *from.to == "" {
+			*from.to = text
+		}
 	}
 	if a.profile != "" || a.address == "" || a.token == "" {
 		if err := a.takeProfile(); err != nil {

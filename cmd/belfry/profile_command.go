@@ -63,7 +63,7 @@ func (a *app) profileSetCommand() *cobra.Command {
 		Long: `Make a profile, or change what the flags say of it: its address by --url, its token by --token-file. Another address
 takes the token away, unless a token comes with it.`,
 		Example: "  belfry tokens create --name me --role submit | belfry profiles set prod --url https://belfry.example --token-file -"}
-	c.Flags().StringVar(&from, "token-file", "", "file that holds the token; - for standard input")
+	flagsOf(c).path(&from, "token-file", "file that holds the token; - for standard input")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		name := args[0]
 		if !profileName.MatchString(name) {

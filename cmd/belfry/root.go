@@ -10,18 +10,20 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/belfry-dev/belfry/client"
+	"github.com/belfry-dev/belfry/functions/boot"
 )
 
 // app is the program and the world it runs in.
 type app struct {
 	in        io.Reader
 	out, errs io.Writer
-	env       func(string) string
+	env       func(string) (string, bool)
 	now       func() time.Time
 	width     func() int // columns of the terminal on out; 0 where out is none
 	asks      bool       // in is a terminal: questions can be answered
@@ -37,7 +39,7 @@ type app struct {
 // terminal is the world of a real process.
 func terminal() *app {
 	return &app{
-		in: os.Stdin, out: os.Stdout, errs: os.Stderr, env: os.Getenv, now: time.Now,
+		in: os.Stdin, out: os.Stdout, errs: os.Stderr, env: os.LookupEnv, now: time.Now,
 		width: func() int {
 			if columns, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
 				return columns
@@ -80,12 +82,12 @@ func (a *app) root() *cobra.Command {
 		SilenceErrors: true, SilenceUsage: true, Version: version(),
 	}
 	root.SetVersionTemplate("belfry {{.Version}}\n")
-	f := root.PersistentFlags()
-	f.StringVar(&a.address, "url", "", "address of the API (BELFRY_URL, else "+defaultAddress+")")
-	f.StringVar(&a.token, "token", "", "bearer token (better: BELFRY_TOKEN, which other users of the machine do not see)")
-	f.StringVar(&a.profile, "profile", "", "server of this name, with its token (BELFRY_PROFILE); see belfry profiles")
+	f := flags{root.PersistentFlags()}
+	f.text(&a.address, "url", "address of the API (BELFRY_URL, else "+defaultAddress+")")
+	f.text(&a.token, "token", "bearer token (better: BELFRY_TOKEN, which other users of the machine do not see)")
+	f.text(&a.profile, "profile", "server of this name, with its token (BELFRY_PROFILE); see belfry profiles")
 	f.BoolVar(&a.json, "json", false, "print JSON, one document on a line")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%s", err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagFault(err) })
 	root.AddCommand(
 		group("jobs", "Submit, look at and change jobs", a.submitCommand(), a.getCommand(), a.listCommand(), a.cancelCommand(), a.retryCommand(), a.rescheduleCommand(), a.waitCommand()),
 		group("dead-letters", "Jobs that failed for good", a.deadListCommand(), a.deadGroupsCommand(), a.redriveCommand(), a.discardCommand()),
@@ -139,11 +141,13 @@ func (a *app) client() (*client.Client, error) {
 
 // databaseFlag adds --database-url.
 func (a *app) databaseFlag(c *cobra.Command, required bool) {
-	c.Flags().StringVar(&a.database, "database-url", "", "PostgreSQL address (BELFRY_DATABASE_URL)")
+	flagsOf(c).text(&a.database, "database-url", "PostgreSQL address (BELFRY_DATABASE_URL)")
 	before := c.RunE
-	c.RunE = func(c *cobra.Command, args []string) error {
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		if a.database == "" {
-			a.database = a.env("BELFRY_DATABASE_URL")
+			if a.database, err = a.variable("BELFRY_DATABASE_URL"); err != nil {
+				return err
+			}
 		}
 		if a.database == "" && required {
 			return usage("%s wants --database-url or BELFRY_DATABASE_URL", c.CommandPath())
@@ -152,9 +156,26 @@ func (a *app) databaseFlag(c *cobra.Command, required bool) {
 	}
 }
 
-// counted checks how many arguments stand; most below 0 means any number.
+// variable reads a variable of the environment; "" means that it is not set.
+func (a *app) variable(name string) (string, error) {
+	text, err := boot.Variable(a.env, name)
+	if err != nil {
+		return "", usage("%s", err)
+	}
+	return text, nil
+}
+
+// counted checks how many arguments stand, and that none is empty; most below 0 means any number.
 func counted(least, most int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
+		for i, arg := range args {
+			switch {
+			case arg == "":
+				return usage("%s: argument %d is empty; it wants %s", c.CommandPath(), i+1, what)
+			case !utf8.ValidString(arg):
+				return usage("%s: argument %d must be valid UTF-8", c.CommandPath(), i+1)
+			}
+		}
 		if len(args) < least || most >= 0 && len(args) > most {
 			return usage("%s wants %s; it got %d argument(s)", c.CommandPath(), what, len(args))
 		}

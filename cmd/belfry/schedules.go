@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -24,23 +25,20 @@ func (a *app) scheduleCommands() []*cobra.Command {
 
 // tenantFlag adds --tenant.
 func tenantFlag(c *cobra.Command, to *string) {
-	c.Flags().StringVar(to, "tenant", "", "the schedule's tenant; none means the token's own, or none")
+	flagsOf(c).text(to, "tenant", "the schedule's tenant; left out, the token's own, or none")
 }
 
 func (a *app) scheduleListCommand() *cobra.Command {
 	var f client.ScheduleFilter
-	var tenant string
+	var tenant tenantFilter
 	var limit int
 	c := &cobra.Command{Use: "list", Short: "List schedules, by tenant and name", Args: counted(0, 0, "no arguments")}
-	c.Flags().StringVar(&f.Type, "type", "", "of this type")
-	c.Flags().StringVar(&tenant, "tenant", "", "of this tenant; an empty one means those without")
-	c.Flags().IntVar(&limit, "limit", 0, "at most this many; 0 means all")
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		if limit < 0 {
-			return usage("--limit must not be negative")
-		}
-		if c.Flags().Changed("tenant") {
-			f.Tenant = &tenant
+	flagsOf(c).text(&f.Type, "type", "of this type")
+	tenant.add(c)
+	flagsOf(c).count(&limit, "limit", 0, math.MaxInt, "at most this many; 0 means all")
+	c.RunE = func(c *cobra.Command, _ []string) (err error) {
+		if f.Tenant, err = tenant.filter(); err != nil {
+			return err
 		}
 		api, err := a.client()
 		if err != nil {

@@ -20,7 +20,7 @@ type applyFlags struct {
 }
 
 func (a *app) scheduleApplyCommand() *cobra.Command {
-	var f applyFlags
+	f := applyFlags{days: 7}
 	c := &cobra.Command{Use: "apply FILE", Short: "Make schedules as a file says, after showing what that changes", Args: counted(1, 1, "a file, or - for standard input"),
 		Long: `Make schedules as a YAML file says. What would change is shown first, in fire times: which coming runs appear, vanish or
 move within the next days. Each schedule has the fields of the API:
@@ -36,15 +36,12 @@ move within the next days. Each schedule has the fields of the API:
 Schedules that the file does not name stay as they are, unless --delete is given: then those of the tenants that it names
 are deleted. With --check nothing is changed, and anything that would be ends with code 1.`,
 		Example: "  belfry schedules apply schedules.yaml --days 14\n  belfry schedules apply schedules.yaml --check --delete"}
-	c.Flags().IntVar(&f.days, "days", 7, "how many days of fire times are compared, 1 to 366")
+	flagsOf(c).count(&f.days, "days", 1, 366, "how many days of fire times are compared, 1 to 366")
 	c.Flags().BoolVar(&f.gone, "delete", false, "delete schedules that the file does not name")
 	c.Flags().BoolVar(&f.check, "check", false, "change nothing; exit code 1 where anything differs")
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	c.Flags().BoolVar(&f.dry, "dry-run", false, "only show what would change")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if f.days < 1 || f.days > 366 {
-			return usage("--days must lie between 1 and 366")
-		}
 		api, err := a.client()
 		if err != nil {
 			return err

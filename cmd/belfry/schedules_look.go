@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -11,23 +12,16 @@ import (
 )
 
 func (a *app) occurrencesCommand() *cobra.Command {
-	var tenant, from, outcome string
-	var limit int
+	var tenant string
+	var f client.OccurrenceFilter
+	limit := 50
 	c := &cobra.Command{Use: "occurrences NAME", Short: "Look into a schedule's ledger, newest first: what became of each due instant", Args: counted(1, 1, "a schedule's name")}
 	tenantFlag(c, &tenant)
-	c.Flags().StringVar(&from, "from", "", "instants at this time or later (RFC 3339)")
-	c.Flags().StringVar(&outcome, "outcome", "", "fired, caught_up, covered or skipped")
-	c.Flags().IntVar(&limit, "limit", 50, "at most this many; 0 means all")
+	flagsOf(c).instant(&f.From, "from", "instants at this time or later")
+	flagsOf(c).text(&f.Outcome, "outcome", "fired, caught_up, covered or skipped")
+	flagsOf(c).count(&limit, "limit", 0, math.MaxInt, "at most this many; 0 means all")
 	words(c, "outcome", "fired", "caught_up", "covered", "skipped")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if limit < 0 {
-			return usage("--limit must not be negative")
-		}
-		f := client.OccurrenceFilter{Outcome: outcome}
-		var err error
-		if f.From, err = givenTime("--from", from); err != nil {
-			return err
-		}
 		api, err := a.client()
 		if err != nil {
 			return err
@@ -44,14 +38,11 @@ func (a *app) occurrencesCommand() *cobra.Command {
 
 func (a *app) scheduleNextCommand() *cobra.Command {
 	var tenant string
-	var count int
+	count := 10
 	c := &cobra.Command{Use: "next NAME", Short: "Say when a schedule is due next", Args: counted(1, 1, "a schedule's name")}
 	tenantFlag(c, &tenant)
-	c.Flags().IntVar(&count, "count", 10, "how many, at most 1,000")
+	flagsOf(c).count(&count, "count", 1, 1000, "how many, at most 1,000")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if count < 1 {
-			return usage("--count must be at least 1")
-		}
 		api, err := a.client()
 		if err != nil {
 			return err
@@ -67,29 +58,19 @@ func (a *app) scheduleNextCommand() *cobra.Command {
 
 func (a *app) schedulePreviewCommand() *cobra.Command {
 	var r client.Rule
-	var starts, ends, from string
-	var count int
+	var from time.Time
+	count := 10
 	c := &cobra.Command{Use: "preview", Short: "Say when a rule would be due; nothing is kept", Args: counted(0, 0, "no arguments"),
 		Example: "  belfry schedules preview --cron '30 2 * * *' --time-zone Europe/Berlin --from 2026-03-28T12:00:00Z"}
-	ruleFlags(c, &r, &starts, &ends)
-	c.Flags().StringVar(&from, "from", "", "after this time (RFC 3339); none means now")
-	c.Flags().IntVar(&count, "count", 10, "how many, at most 1,000")
+	ruleFlags(c, &r)
+	flagsOf(c).instant(&from, "from", "after this time; left out, now")
+	flagsOf(c).count(&count, "count", 1, 1000, "how many, at most 1,000")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if count < 1 {
-			return usage("--count must be at least 1")
-		}
-		if err := bounds(&r, starts, ends); err != nil {
-			return err
-		}
-		after, err := givenTime("--from", from)
-		if err != nil {
-			return err
-		}
 		api, err := a.client()
 		if err != nil {
 			return err
 		}
-		p, err := api.PreviewSchedule(c.Context(), r, after, count)
+		p, err := api.PreviewSchedule(c.Context(), r, from, count)
 		if err != nil {
 			return err
 		}
@@ -126,20 +107,18 @@ func fireTime(item client.PreviewItem) string {
 
 func (a *app) alertListCommand() *cobra.Command {
 	var f client.AlertFilter
-	var tenant string
+	var tenant tenantFilter
 	var all bool
-	var limit int
+	limit := 50
 	c := &cobra.Command{Use: "list", Short: "List alerts, newest first: those that are open, or all", Args: counted(0, 0, "no arguments")}
-	c.Flags().StringVar(&tenant, "tenant", "", "of this tenant; an empty one means those without")
-	c.Flags().StringVar(&f.Kind, "kind", "", "such as schedule_missed")
+	tenant.add(c)
+	flagsOf(c).text(&f.Kind, "kind", "such as schedule_missed")
 	c.Flags().BoolVar(&all, "all", false, "also those that are over")
-	c.Flags().IntVar(&limit, "limit", 50, "at most this many; 0 means all")
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		if limit < 0 {
-			return usage("--limit must not be negative")
-		}
-		if f.Open = !all; c.Flags().Changed("tenant") {
-			f.Tenant = &tenant
+	flagsOf(c).count(&limit, "limit", 0, math.MaxInt, "at most this many; 0 means all")
+	c.RunE = func(c *cobra.Command, _ []string) (err error) {
+		f.Open = !all
+		if f.Tenant, err = tenant.filter(); err != nil {
+			return err
 		}
 		api, err := a.client()
 		if err != nil {

@@ -8,68 +8,46 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-dev/belfry/client"
+	"github.com/belfry-dev/belfry/core"
 )
 
 // ruleFlags adds the flags of a rule.
-func ruleFlags(c *cobra.Command, r *client.Rule, starts, ends *string) {
-	f := c.Flags()
-	f.StringVar(&r.Cron, "cron", "", "five fields, or six with seconds first, or @daily and its like")
-	f.DurationVar(&r.Every, "every", 0, "instead of --cron: elapsed time, at least 1s")
-	f.StringVar(&r.TimeZone, "time-zone", "", "an IANA zone such as Europe/Berlin; none means UTC")
-	f.StringVar(&r.DSTGap, "dst-gap", "", "what becomes of times that the clock jumps over: run_at_transition, shift or skip")
-	f.StringVar(&r.DSTOverlap, "dst-overlap", "", "in which pass of a repeated hour it runs: first, last or both")
-	f.StringVar(starts, "starts-at", "", "no instant before this time (RFC 3339)")
-	f.StringVar(ends, "ends-at", "", "no instant at or after this time (RFC 3339)")
+func ruleFlags(c *cobra.Command, r *client.Rule) {
+	f := flagsOf(c)
+	f.text(&r.Cron, "cron", "five fields, or six with seconds first, or @daily and its like")
+	f.length(&r.Every, "every", core.MinEvery, core.MaxDelay, "instead of --cron: elapsed time, at least 1s")
+	f.text(&r.TimeZone, "time-zone", "an IANA zone such as Europe/Berlin; left out, UTC")
+	f.text(&r.DSTGap, "dst-gap", "what becomes of times that the clock jumps over: run_at_transition, shift or skip")
+	f.text(&r.DSTOverlap, "dst-overlap", "in which pass of a repeated hour it runs: first, last or both")
+	f.instant(&r.StartsAt, "starts-at", "no instant before this time")
+	f.instant(&r.EndsAt, "ends-at", "no instant at or after this time")
 	words(c, "dst-gap", "run_at_transition", "shift", "skip")
 	words(c, "dst-overlap", "first", "last", "both")
 }
 
-// givenTime reads a flag that is a time; "" is none.
-func givenTime(flag, text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	t, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		return t, usage(`%s must be a time such as "2030-01-01T00:00:00Z"`, flag)
-	}
-	return t, nil
-}
-
-// bounds reads --starts-at and --ends-at.
-func bounds(r *client.Rule, starts, ends string) (err error) {
-	if r.StartsAt, err = givenTime("--starts-at", starts); err == nil {
-		r.EndsAt, err = givenTime("--ends-at", ends)
-	}
-	return err
-}
-
 func (a *app) schedulePutCommand() *cobra.Command {
 	var s client.NewSchedule
-	var starts, ends, payload, priority string
+	var payload, priority string
 	c := &cobra.Command{Use: "put NAME", Short: "Make a schedule, or change it", Args: counted(1, 1, "a schedule's name"),
 		Long: `Make a schedule, or replace its definition as a whole: what no flag says takes its default. Putting the same again
 changes nothing. What has more to it (targets, tags, back-off) goes into a file: see schedules apply.`,
 		Example: "  belfry schedules put nightly --cron '30 2 * * *' --time-zone Europe/Berlin --type report.nightly --expect-within 1h"}
-	ruleFlags(c, &s.Rule, &starts, &ends)
-	f := c.Flags()
-	f.StringVar(&s.Type, "type", "", "of its jobs (required)")
-	f.StringVar(&payload, "payload", "", "of its jobs: JSON, @file or - for standard input")
-	f.StringVar(&priority, "priority", "", "critical, default or bulk")
-	f.StringVar(&s.Tenant, "tenant", "", "of the schedule and its jobs")
-	f.StringVar(&s.Missed, "missed", "", "what becomes of instants that were missed: all, once or skip")
-	f.StringVar(&s.Overlap, "overlap", "", "what becomes of a run while the one before it is active: allow, skip, queue_one or cancel_running")
-	f.DurationVar(&s.Jitter, "jitter", 0, "spread runs over so long behind their instant")
-	f.DurationVar(&s.ExpectWithin, "expect-within", 0, "raise an alert where nothing succeeds so long after an instant")
+	ruleFlags(c, &s.Rule)
+	f := flagsOf(c)
+	f.text(&s.Type, "type", "of its jobs (required)")
+	f.path(&payload, "payload", "of its jobs: JSON, @file or - for standard input")
+	f.text(&priority, "priority", "critical, default or bulk")
+	f.text(&s.Tenant, "tenant", "of the schedule and its jobs")
+	f.text(&s.Missed, "missed", "what becomes of instants that were missed: all, once or skip")
+	f.text(&s.Overlap, "overlap", "what becomes of a run while the one before it is active: allow, skip, queue_one or cancel_running")
+	f.length(&s.Jitter, "jitter", 0, core.MaxJitter, "spread runs over so long behind their instant")
+	f.length(&s.ExpectWithin, "expect-within", core.MinExpectWithin, core.MaxExpectWithin, "raise an alert where nothing succeeds so long after an instant")
 	f.BoolVar(&s.Paused, "paused", false, "make it paused")
 	words(c, "priority", "critical", "default", "bulk")
 	words(c, "missed", "all", "once", "skip")
 	words(c, "overlap", "allow", "skip", "queue_one", "cancel_running")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		s.Name, s.Priority = args[0], client.Priority(priority)
-		if err := bounds(&s.Rule, starts, ends); err != nil {
-			return err
-		}
 		raw, err := a.readPayload(payload)
 		if err != nil {
 			return err
@@ -103,34 +81,27 @@ func orNever(t time.Time) string {
 }
 
 func (a *app) scheduleBackfillCommand() *cobra.Command {
-	var tenant, from, to string
+	var tenant string
+	var from, to time.Time
 	var yes, dry bool
 	c := &cobra.Command{Use: "backfill NAME", Short: "Make runs for a range of the past", Args: counted(1, 1, "a schedule's name"),
 		Long: "Make a run, marked as made up late, for each instant of the present rule in a range. They are counted first. The ledger stays as it is,\n" +
 			"and so a range that is backfilled again is run again. Where it is broken off it says how far it came.",
 		Example: "  belfry schedules backfill nightly --from 2026-03-01T00:00:00Z --to 2026-03-08T00:00:00Z"}
 	tenantFlag(c, &tenant)
-	c.Flags().StringVar(&from, "from", "", "the first instant that may be made up, RFC 3339 (required)")
-	c.Flags().StringVar(&to, "to", "", "up to before this time, RFC 3339 (required)")
+	flagsOf(c).instant(&from, "from", "required: the first instant that may be made up")
+	flagsOf(c).instant(&to, "to", "required: up to before this time")
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	c.Flags().BoolVar(&dry, "dry-run", false, "only count")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if from == "" || to == "" {
+		if from.IsZero() || to.IsZero() {
 			return usage("%s wants --from and --to", c.CommandPath())
-		}
-		first, err := givenTime("--from", from)
-		if err != nil {
-			return err
-		}
-		last, err := givenTime("--to", to)
-		if err != nil {
-			return err
 		}
 		api, err := a.client()
 		if err != nil {
 			return err
 		}
-		count, err := api.BackfillSchedule(c.Context(), tenant, args[0], first, last, true)
+		count, err := api.BackfillSchedule(c.Context(), tenant, args[0], from, to, true)
 		if err != nil {
 			return err
 		}
@@ -141,7 +112,7 @@ func (a *app) scheduleBackfillCommand() *cobra.Command {
 		if err := a.sure(yes, question); err != nil {
 			return err
 		}
-		return a.backfill(c, api, tenant, args[0], first, last, count.Count)
+		return a.backfill(c, api, tenant, args[0], from, to, count.Count)
 	}
 	return c
 }

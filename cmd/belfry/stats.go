@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"time"
 
@@ -80,16 +81,13 @@ func short(text string) string {
 }
 
 func (a *app) topCommand() *cobra.Command {
-	var every time.Duration
+	every := 2 * time.Second
 	var times int
 	c := &cobra.Command{Use: "top", Short: "The numbers, again and again", Args: counted(0, 0, "no arguments"),
 		Long: "The numbers, again and again, until Ctrl-C. Where the output is no terminal they follow one another."}
-	c.Flags().DurationVar(&every, "every", 2*time.Second, "time between two looks")
-	c.Flags().IntVar(&times, "times", 0, "looks; 0 means until Ctrl-C")
+	flagsOf(c).length(&every, "every", 100*time.Millisecond, 24*time.Hour, "time between two looks")
+	flagsOf(c).count(&times, "times", 0, math.MaxInt, "looks; 0 means until Ctrl-C")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if every < 100*time.Millisecond || times < 0 {
-			return usage("--every must be at least 100ms, and --times not negative")
-		}
 		api, err := a.client()
 		if err != nil {
 			return err

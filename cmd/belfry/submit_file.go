@@ -49,8 +49,6 @@ func (a *app) submitFile(c *cobra.Command, s *submitFlags, args []string) (err e
 		return wrong
 	case len(args) > 0:
 		return usage("a type does not go with --file: each line says it for itself")
-	case s.batch < 1 || s.batch > 10_000:
-		return usage("--batch must lie between 1 and 10000")
 	}
 	l := &loader{app: a, size: s.batch}
 	if l.api, err = a.client(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -109,12 +110,23 @@ func TestDestructiveCommandsAsk(t *testing.T) {
 	}
 }
 
-// badValues are, for each kind of flag, values that are none.
+// badValues are, for each kind of flag, values that nobody can mean.
 var badValues = map[string][]string{
-	"int":      {"x", "", "1.5", "99999999999999999999", "\x1b[2J"},
-	"float64":  {"x", "", "\x1b[2J"},
-	"duration": {"x", "", "5", "99999999h", "\x1b[2J"},
-	"bool":     {"x", "\x1b[2J"},
+	"int":         {"x", "1.5", "99999999999999999999", "-1", "010", "0x1", "1_0", "+1", "1e3"},
+	"float":       {"x", "0", "-1", "NaN", "Inf", "0x1p-2", "1_0", "1e999"},
+	"duration":    {"x", "5", "0", "1d", "99999999h", "-1s", "-99999999h"},
+	"durations":   {"x", "5", "1s,", ",1s", "1s,,2s", "1s;2s", "-1s", "99999999h"},
+	"time":        {"x", "tomorrow", "2031-01-02", "2031-01-02T15:04:05", "1767225600", "0001-01-01T00:00:00Z"},
+	"strings":     {",", "a,", ",a"},
+	"bool":        {"x", "2"},
+	"string":      {},
+	"stringArray": {},
+}
+
+// zeroIsRefused are numbers and durations of which none cannot be meant; what zero means elsewhere is in the help.
+func zeroIsRefused(path string, f *pflag.Flag) bool {
+	fine := map[string]bool{"delay": true, "for": true, "times": true, "jitter": true, "limit": path != "dead-letters discard" && path != "dead-letters redrive" && path != "dead-letters groups"}
+	return !fine[f.Name]
 }
 
 // What makes no sense is refused before anything is called, by name, with exit code 2 and never raw.
@@ -140,11 +152,6 @@ func TestBadCommandLines(t *testing.T) {
 		if strings.Contains(c.Use, " ") && !strings.Contains(c.Use, "[") {
 			refused(strings.Fields(path), "belfry "+path)
 		}
-		c.Flags().VisitAll(func(f *pflag.Flag) {
-			for _, value := range badValues[f.Value.Type()] {
-				refused(s.words(path, "--"+f.Name+"="+value), f.Name)
-			}
-		})
 	}
 	for _, group := range []string{"", "jobs", "dead-letters", "types", "schedules", "alerts", "tokens", "profiles", "migrate"} {
 		refused(strings.Fields(group), "wants a command")
@@ -215,6 +222,88 @@ func TestHostileValues(t *testing.T) {
 	if tried < 500 {
 		t.Errorf("%d command lines", tried)
 	}
+}
+
+// Every flag of every command, whoever adds it, is meant where it is given: what is empty, not UTF-8, of another kind or out
+// of bounds is refused by the flag's name before anything is read or called.
+func TestNoFlagIsMeantAsNothing(t *testing.T) {
+	r := newRig(t, "http://127.0.0.1:1")
+	flags, tried := 0, 0
+	for path, c := range leaves(t) {
+		each := func(f *pflag.Flag) {
+			if f.Name == "help" {
+				return
+			}
+			flags++
+			values, known := badValues[f.Value.Type()]
+			of, ours := f.Value.(*value)
+			if !known || !ours && f.Value.Type() != "bool" {
+				t.Errorf("belfry %s --%s is of no kind of flags.go: %T", path, f.Name, f.Value)
+				return
+			}
+			values = append([]string{""}, values...)
+			if ours && !of.raw {
+				values = append(values, "k\xe9", "\xff\xfe")
+			}
+			if kind := f.Value.Type(); (kind == "int" || kind == "duration") && zeroIsRefused(path, f) {
+				values = append(values, map[string]string{"int": "0", "duration": "0s"}[kind])
+			}
+			for _, text := range values {
+				for _, more := range [][]string{nil, {"--json"}} {
+					tried++
+					args := samples[path].words(path, append([]string{"--" + f.Name + "=" + text}, more...)...)
+					code := r.run(args...)
+					if code != exitUsage || !strings.Contains(r.errs, "--"+f.Name+" ") || goIsms.MatchString(r.out+r.errs) {
+						t.Errorf("belfry %q: %d, want 2 naming --%s\n%s%s", args, code, f.Name, r.out, r.errs)
+					}
+					r.proper(args, code, more != nil)
+				}
+			}
+		}
+		c.Flags().VisitAll(each)
+		c.InheritedFlags().VisitAll(each)
+	}
+	t.Logf("%d flags, %d command lines", flags, tried)
+}
+
+// goIsms are what only readers of Go's library know.
+var goIsms = regexp.MustCompile(`strconv\.|time: |parsing "|ParseInt|netip\.|url\.|json: |invalid syntax|value out of range|missing unit|unknown unit|invalid argument|%!|main\.|core\.|0x[0-9a-f]{8}|net/http|dial tcp|context deadline`)
+
+// So are arguments, and the variables of the environment.
+func TestNoArgumentOrVariableIsMeantAsNothing(t *testing.T) {
+	r := newRig(t, "http://127.0.0.1:1")
+	arguments, variables := 0, 0
+	refused := func(says string, args ...string) {
+		t.Helper()
+		if code := r.run(args...); code != exitUsage || !strings.Contains(r.errs, says) || strings.Contains(r.errs, "canary") {
+			t.Errorf("belfry %q with %q: %d, want 2 saying %q\n%s%s", args, r.env, code, says, r.out, r.errs)
+		}
+	}
+	for path, c := range leaves(t) {
+		s := samples[path]
+		if strings.Contains(c.Use, " ") {
+			for _, text := range []string{"", "k\xe9"} {
+				arguments++
+				refused("argument", append(strings.Fields(path), text)...)
+			}
+		}
+		names := []string{"BELFRY_URL", "BELFRY_TOKEN", "BELFRY_PROFILE"}
+		if path == "doctor" || strings.HasPrefix(path, "migrate") {
+			names = []string{"BELFRY_DATABASE_URL"}
+		} else if !s.calls {
+			continue
+		}
+		for _, name := range names {
+			for _, text := range []string{"", " ", `"canary"`, "'canary'", "canary\r", "canary\xe9"} {
+				variables++
+				kept := r.env
+				r.env = map[string]string{name: text}
+				refused(name+": ", strings.Fields(strings.Split(path+" "+s.args, "--database-url")[0])...)
+				r.env = kept
+			}
+		}
+	}
+	t.Logf("%d arguments, %d variables", arguments, variables)
 }
 
 var helpFile = filepath.Join("testdata", "help.txt")

@@ -26,10 +26,10 @@ type tokenKeeper interface {
 // keeperFlag adds --database-url and has do called with the keeper that it, or the environment, names. An address of
 // the API, or a profile, goes before a database of the environment.
 func (a *app) keeperFlag(c *cobra.Command, do func(c *cobra.Command, args []string, k tokenKeeper) error) {
-	c.Flags().StringVar(&a.database, "database-url", "", "work on this PostgreSQL database itself, not over the API (BELFRY_DATABASE_URL)")
+	flagsOf(c).text(&a.database, "database-url", "work on this PostgreSQL database itself, not over the API (BELFRY_DATABASE_URL)")
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		if a.database == "" && !c.Flags().Changed("url") && a.env("BELFRY_URL") == "" && a.profile == "" && a.env("BELFRY_PROFILE") == "" {
-			a.database = a.env("BELFRY_DATABASE_URL")
+		if err := a.chooseDatabase(); err != nil {
+			return err
 		}
 		if a.database == "" {
 			api, err := a.client()
@@ -47,26 +47,38 @@ func (a *app) keeperFlag(c *cobra.Command, do func(c *cobra.Command, args []stri
 	}
 }
 
+// chooseDatabase takes the database of the environment where nothing names an API.
+func (a *app) chooseDatabase() error {
+	if a.database != "" || a.address != "" || a.profile != "" {
+		return nil
+	}
+	for _, name := range []string{"BELFRY_URL", "BELFRY_PROFILE"} {
+		if named, err := a.variable(name); err != nil || named != "" {
+			return err
+		}
+	}
+	var err error
+	a.database, err = a.variable("BELFRY_DATABASE_URL")
+	return err
+}
+
 func (a *app) tokenCreateCommand() *cobra.Command {
 	var t client.NewToken
-	var role, expires string
+	var role string
 	c := &cobra.Command{Use: "create", Short: "Make a token", Args: counted(0, 0, "no arguments: --name and --role say what"),
 		Long: `Make a token and print it: on standard output, once. Nobody can show it again.
 
 Over the API this needs an admin's token. The first one is made with --database-url, or over an API that is open on
 loopback; from then on no call of the API goes without a token.`,
 		Example: "  belfry tokens create --name operations --role admin --database-url \"$BELFRY_DATABASE_URL\"\n  belfry tokens create --name shop --role submit --tenant acme --expires 2160h"}
-	f := c.Flags()
-	f.StringVar(&t.Name, "name", "", "what it is for (required)")
-	f.StringVar(&role, "role", "", "read: look; submit: also submit, cancel, retry and reschedule jobs; admin: everything (required)")
-	f.StringVar(&t.Tenant, "tenant", "", "the only tenant it sees and touches; none means all")
-	f.StringVar(&expires, "expires", "", "after this long (720h), or at this time (RFC 3339); none means never")
+	f := flagsOf(c)
+	f.text(&t.Name, "name", "what it is for (required)")
+	f.text(&role, "role", "read: look; submit: also submit, cancel, retry and reschedule jobs; admin: everything (required)")
+	f.text(&t.Tenant, "tenant", "the only tenant it sees and touches; left out, all")
+	f.expiry(&t.ExpiresAt, a.now, "expires", "after this long (720h), or at this time (RFC 3339); left out, never")
 	words(c, "role", "read", "submit", "admin")
-	a.keeperFlag(c, func(c *cobra.Command, _ []string, k tokenKeeper) (err error) {
+	a.keeperFlag(c, func(c *cobra.Command, _ []string, k tokenKeeper) error {
 		t.Role = client.Role(role)
-		if t.ExpiresAt, err = expiry(expires, a.now()); err != nil {
-			return err
-		}
 		made, err := k.CreateToken(c.Context(), t)
 		if err != nil {
 			return err
@@ -81,22 +93,21 @@ loopback; from then on no call of the API goes without a token.`,
 	return c
 }
 
-// expiry reads --expires: a duration from now, or an instant.
-func expiry(text string, now time.Time) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	if d, err := time.ParseDuration(text); err == nil {
-		if d <= 0 {
-			return time.Time{}, usage("--expires must lie ahead")
+// expiry adds a flag that is a duration from now, or an instant.
+func (f flags) expiry(to *time.Time, now func() time.Time, name, usage string) {
+	f.Var(&value{kind: "string", set: func(text string) (rule string) {
+		if d, ok := core.ReadDuration(text); ok {
+			if d <= 0 || d > core.MaxDelay {
+				return "must lie ahead, and within 876000h (100 years)"
+			}
+			*to = now().Add(d)
+			return ""
 		}
-		return now.Add(d), nil
-	}
-	t, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		return time.Time{}, usage(`--expires must be a duration such as "720h" or a time such as "2030-01-01T00:00:00Z"`)
-	}
-	return t, nil
+		if *to, rule = readInstant(text); rule != "" {
+			return `must be a duration such as "720h" or a time such as "2030-01-01T00:00:00Z"`
+		}
+		return ""
+	}}, name, usage)
 }
 
 func tenantWord(tenant string) string {

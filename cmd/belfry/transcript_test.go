@@ -82,7 +82,7 @@ func TestTranscript(t *testing.T) {
 	if *update {
 		fresh = regexp.MustCompile(`http://127\.0\.0\.1:\d{4,}`).ReplaceAllString(fresh, "http://127.0.0.1:8080")
 		fresh = regexp.MustCompile(`kept in .*profiles.json`).ReplaceAllString(fresh, "kept in /home/you/.config/belfry/profiles.json")
-		if err := os.WriteFile(path, []byte(fresh), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(keepLines(string(document), fresh)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -96,6 +96,21 @@ func TestTranscript(t *testing.T) {
 	if ran < 25 {
 		t.Errorf("%d commands", ran)
 	}
+}
+
+// keepLines is fresh with the lines of old that say the same at another time, so that a change is only where there is one.
+func keepLines(old, fresh string) string {
+	kept := map[string][]string{}
+	for line := range strings.SplitSeq(old, "\n") {
+		kept[masked(line)] = append(kept[masked(line)], line)
+	}
+	lines := strings.Split(fresh, "\n")
+	for i, line := range lines {
+		if same := kept[masked(line)]; len(same) > 0 {
+			lines[i], kept[masked(line)] = same[0], same[1:]
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 func at(lines []string, i int) string {
