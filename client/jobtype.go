@@ -17,6 +17,7 @@ type JobType struct {
 	Timeout      time.Duration // of one attempt
 	MaxAttempts  int
 	Backoff      []time.Duration
+	ExpiresAfter time.Duration // jobs that name no ExpiresAt are cancelled when they have not started so long after RunAt
 	ExpectWithin time.Duration // an alert is raised when no job of the type was done for so long
 	CreatedAt    time.Time     // by the server, as is UpdatedAt
 	UpdatedAt    time.Time
@@ -27,12 +28,13 @@ type JobType struct {
 // Document is the definition as the server wrote it, byte for byte.
 func (t *JobType) Document() json.RawMessage { return t.document }
 
-// jobTypeDoc is a definition as the API writes it; the first five fields are those it reads.
+// jobTypeDoc is a definition as the API writes it; the first six fields are those it reads.
 type jobTypeDoc struct {
 	Target       *Target   `json:"target,omitempty"`
 	Timeout      string    `json:"timeout,omitempty"`
 	MaxAttempts  int       `json:"max_attempts,omitempty"`
 	Backoff      []string  `json:"backoff,omitempty"`
+	ExpiresAfter string    `json:"expires_after,omitempty"`
 	ExpectWithin string    `json:"expect_within,omitempty"`
 	Type         string    `json:"type,omitempty"`
 	CreatedAt    time.Time `json:"created_at,omitzero"`
@@ -57,8 +59,12 @@ func (t *JobType) UnmarshalJSON(document []byte) error {
 	if err != nil {
 		return err
 	}
+	expires, err := readDuration(d.ExpiresAfter)
+	if err != nil {
+		return err
+	}
 	*t = JobType{
-		Type: d.Type, Target: d.Target, Timeout: timeout, MaxAttempts: d.MaxAttempts, Backoff: backoff, ExpectWithin: expect,
+		Type: d.Type, Target: d.Target, Timeout: timeout, MaxAttempts: d.MaxAttempts, Backoff: backoff, ExpectWithin: expect, ExpiresAfter: expires,
 		CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt, document: append([]byte(nil), document...),
 	}
 	return nil
@@ -70,6 +76,7 @@ func (t *JobType) UnmarshalJSON(document []byte) error {
 func (c *Client) PutType(ctx context.Context, t JobType) (kept *JobType, made bool, err error) {
 	body, err := json.Marshal(jobTypeDoc{
 		Target: t.Target, Timeout: duration(t.Timeout), MaxAttempts: t.MaxAttempts, Backoff: durations(t.Backoff), ExpectWithin: duration(t.ExpectWithin),
+		ExpiresAfter: duration(t.ExpiresAfter),
 	})
 	if err != nil {
 		return nil, false, err

@@ -40,6 +40,7 @@ type newScheduleDoc struct {
 	MaxAttempts  int      `json:"max_attempts,omitempty"`
 	Timeout      string   `json:"timeout,omitempty"`
 	Backoff      []string `json:"backoff,omitempty"`
+	ExpiresAfter string   `json:"expires_after,omitempty"`
 	Target       *Target  `json:"target,omitempty"`
 	Tags         []string `json:"tags,omitempty"`
 }
@@ -49,7 +50,7 @@ func (s *NewSchedule) Document() ([]byte, error) {
 	b, err := json.Marshal(newScheduleDoc{
 		ruleDoc: s.document(), Tenant: s.Tenant, Missed: s.Missed, MissedWindow: duration(s.MissedWindow), MissedLimit: s.MissedLimit, MissedGrace: duration(s.MissedGrace),
 		Overlap: s.Overlap, Jitter: duration(s.Jitter), ExpectWithin: duration(s.ExpectWithin), ExpectPaused: s.ExpectPaused, Paused: s.Paused,
-		Type: s.Type, Priority: s.Priority, MaxAttempts: s.MaxAttempts, Timeout: duration(s.Timeout), Backoff: durations(s.Backoff), Target: s.Target, Tags: s.Tags,
+		Type: s.Type, Priority: s.Priority, MaxAttempts: s.MaxAttempts, Timeout: duration(s.Timeout), Backoff: durations(s.Backoff), ExpiresAfter: duration(s.ExpiresAfter), Target: s.Target, Tags: s.Tags,
 	})
 	if err != nil || s.Payload == nil {
 		return b, err
@@ -115,6 +116,7 @@ func (d *newScheduleDoc) definition(payload json.RawMessage) (NewSchedule, error
 	}{
 		{"every", d.Every, &made.Every}, {"missed_window", d.MissedWindow, &made.MissedWindow}, {"missed_grace", d.MissedGrace, &made.MissedGrace},
 		{"jitter", d.Jitter, &made.Jitter}, {"expect_within", d.ExpectWithin, &made.ExpectWithin}, {"timeout", d.Timeout, &made.Timeout},
+		{"expires_after", d.ExpiresAfter, &made.ExpiresAfter},
 	} {
 		length, err := readDuration(field.text)
 		if err != nil {

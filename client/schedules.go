@@ -37,14 +37,15 @@ type NewSchedule struct {
 	ExpectPaused bool          // also while it is paused
 	Paused       bool
 
-	Type        string // of its jobs; required
-	Payload     any    // as NewJob's
-	Priority    Priority
-	MaxAttempts int
-	Timeout     time.Duration
-	Backoff     []time.Duration
-	Target      *Target
-	Tags        []string
+	Type         string // of its jobs; required
+	Payload      any    // as NewJob's
+	Priority     Priority
+	MaxAttempts  int
+	Timeout      time.Duration
+	Backoff      []time.Duration
+	ExpiresAfter time.Duration // a run is cancelled when it has not started so long after it may. Zero means what the type says
+	Target       *Target
+	Tags         []string
 }
 
 // Schedule is a schedule as it stood when the server answered.

@@ -17,7 +17,7 @@ func TestSchedules(t *testing.T) {
 	asked := client.NewSchedule{
 		Rule: client.Rule{Cron: "30 2 * * *", TimeZone: "Europe/Berlin", DSTGap: "shift", DSTOverlap: "last", StartsAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), EndsAt: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)},
 		Name: name, Missed: "all", MissedWindow: time.Hour, MissedLimit: 7, MissedGrace: time.Minute, Overlap: "queue_one", Jitter: time.Second,
-		ExpectWithin: 2 * time.Hour, ExpectPaused: true, Type: "report", Payload: json.RawMessage(`{"a":1.50}`), Priority: client.Bulk, MaxAttempts: 3,
+		ExpiresAfter: 3 * time.Hour, ExpectWithin: 2 * time.Hour, ExpectPaused: true, Type: "report", Payload: json.RawMessage(`{"a":1.50}`), Priority: client.Bulk, MaxAttempts: 3,
 		Timeout: 90 * time.Second, Backoff: []time.Duration{time.Second, time.Minute}, Tags: []string{"x"},
 	}
 	s, made, err := c.PutSchedule(t.Context(), asked, client.Condition{IfAbsent: true})

@@ -25,6 +25,30 @@ func CheckDelay(field string, d time.Duration) (time.Duration, *FieldError) {
 	return d.Truncate(Precision), nil
 }
 
+// Bounds on expires_after.
+const (
+	MinExpiresAfter = time.Second
+	MaxExpiresAfter = 400 * 24 * time.Hour
+)
+
+// ExpiresAfterRule is the rule for expires_after where it is given.
+const ExpiresAfterRule = "must lie between 1s and 9600h (400 days)"
+
+// checkExpiresAfter holds an expires_after against its rule; zero is none.
+func checkExpiresAfter(errs *FieldErrors, d time.Duration) {
+	if d != 0 && (d < MinExpiresAfter || d > MaxExpiresAfter) {
+		errs.Add("expires_after", ExpiresAfterRule)
+	}
+}
+
+// Expiry is when a job that may first start at runAt expires; zero means never.
+func (j *NewJob) Expiry(runAt time.Time) time.Time {
+	if j.ExpiresAt.IsZero() && j.ExpiresAfter > 0 {
+		return runAt.Add(j.ExpiresAfter).Truncate(Precision)
+	}
+	return j.ExpiresAt
+}
+
 // checkTimes checks run_at, delay and expires_at, alone and against one another.
 func checkTimes(errs *FieldErrors, j *NewJob, now time.Time) {
 	before := len(*errs)

@@ -15,15 +15,18 @@ type NewJob struct {
 	RunAt time.Time     // when it may start, to the microsecond; zero means now plus Delay, by the store's clock
 	Delay time.Duration // used when RunAt is zero; never negative
 
-	DedupeKey   string          // while a live job of this tenant has this key, submitting again returns that job
-	MaxAttempts int             // zero means DefaultMaxAttempts
-	Timeout     time.Duration   // of one attempt; zero means the worker's default
-	ExpiresAt   time.Time       // not started after this; zero means never
-	Backoff     []time.Duration // waits between attempts, the last one repeating; nil means DefaultBackoff
-	Target      json.RawMessage // {"url": …, "headers": {…}}; nil means the type's handler
-	Tags        []string
-	Trace       string // W3C traceparent; "" means none
-	Run         *Run   // of a job that a schedule makes; nil means none does
+	DedupeKey   string        // while a live job of this tenant has this key, submitting again returns that job
+	MaxAttempts int           // zero means DefaultMaxAttempts
+	Timeout     time.Duration // of one attempt; zero means the worker's default
+	ExpiresAt   time.Time     // not started after this; zero means never
+	// ExpiresAfter is what its type or schedule says where ExpiresAt is zero: it is not started so long after it may first
+	// start. Zero means never.
+	ExpiresAfter time.Duration
+	Backoff      []time.Duration // waits between attempts, the last one repeating; nil means DefaultBackoff
+	Target       json.RawMessage // {"url": …, "headers": {…}}; nil means the type's handler
+	Tags         []string
+	Trace        string // W3C traceparent; "" means none
+	Run          *Run   // of a job that a schedule makes; nil means none does
 
 	// Queued asks for the row to be written as queued, under a dispatch lease of QueuedLease, because the
 	// submitter publishes it itself once this commit has returned. Jobs whose run_at lies ahead ignore it.

@@ -19,6 +19,7 @@ type JobType struct {
 	Timeout      time.Duration   // zero means the worker's default
 	MaxAttempts  int             // zero means DefaultMaxAttempts
 	Backoff      []time.Duration // nil means DefaultBackoff
+	ExpiresAfter time.Duration   // a job that has not started so long after it may is cancelled. Zero means never
 	ExpectWithin time.Duration   // a success is expected so often; else an alert. Zero means that none is
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
@@ -39,6 +40,7 @@ func CheckJobType(t *JobType) error {
 		errs.Add("timeout", "must lie between 1s and 24h")
 	}
 	checkBackoff(&errs, t.Backoff)
+	checkExpiresAfter(&errs, t.ExpiresAfter)
 	if t.ExpectWithin != 0 && (t.ExpectWithin < MinExpectWithin || t.ExpectWithin > MaxExpectWithin) {
 		errs.Add("expect_within", "must lie between 1s and 9600h (400 days)")
 	}
@@ -61,5 +63,8 @@ func (t *JobType) Complete(j *NewJob) {
 	}
 	if j.Backoff == nil {
 		j.Backoff = t.Backoff
+	}
+	if j.ExpiresAt.IsZero() && j.ExpiresAfter == 0 {
+		j.ExpiresAfter = t.ExpiresAfter
 	}
 }

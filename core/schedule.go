@@ -40,14 +40,15 @@ type ScheduleRule struct {
 	ExpectPaused bool           `json:"expect_paused,omitempty"` // also while it is paused
 	Paused       bool           `json:"paused,omitempty"`
 
-	Type        string           `json:"type"` // of its jobs, and what else they get
-	Payload     json.RawMessage  `json:"-"`    // kept apart, byte for byte
-	Priority    string           `json:"priority,omitempty"`
-	MaxAttempts int              `json:"max_attempts,omitempty"`
-	Timeout     ScheduleLength   `json:"timeout,omitzero"`
-	Backoff     []ScheduleLength `json:"backoff,omitempty"`
-	Target      json.RawMessage  `json:"target,omitempty"`
-	Tags        []string         `json:"tags,omitempty"`
+	Type         string           `json:"type"` // of its jobs, and what else they get
+	Payload      json.RawMessage  `json:"-"`    // kept apart, byte for byte
+	Priority     string           `json:"priority,omitempty"`
+	MaxAttempts  int              `json:"max_attempts,omitempty"`
+	Timeout      ScheduleLength   `json:"timeout,omitzero"`
+	Backoff      []ScheduleLength `json:"backoff,omitempty"`
+	ExpiresAfter ScheduleLength   `json:"expires_after,omitzero"` // a run that has not started so long after it may is cancelled
+	Target       json.RawMessage  `json:"target,omitempty"`
+	Tags         []string         `json:"tags,omitempty"`
 }
 
 // ScheduleLength is a duration written as a Go string, "90s".

@@ -82,6 +82,7 @@ func CheckSchedule(tenant, name string, r *ScheduleRule, now time.Time) error {
 			errs.Add(b.field, "must lie between 0s and %s", b.most)
 		}
 	}
+	checkExpiresAfter(&errs, time.Duration(r.ExpiresAfter))
 	if r.ExpectWithin > 0 && time.Duration(r.ExpectWithin) < MinExpectWithin {
 		errs.Add("expect_within", "must be at least %s", MinExpectWithin)
 	}
@@ -144,6 +145,7 @@ func choose(errs *FieldErrors, field string, value *string, usual string, others
 func (r *ScheduleRule) job(tenant string) NewJob {
 	j := NewJob{
 		Type: r.Type, Tenant: tenant, Payload: r.Payload, MaxAttempts: r.MaxAttempts, Timeout: time.Duration(r.Timeout), Target: r.Target, Tags: r.Tags,
+		ExpiresAfter: time.Duration(r.ExpiresAfter),
 	}
 	j.Priority, _ = ParsePriority(r.Priority)
 	for _, d := range r.Backoff {

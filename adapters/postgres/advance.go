@@ -76,7 +76,7 @@ func (s *Store) advanceArgs(steps []core.Advance, fence []core.Held) (*wire.Args
 			alerts = append(alerts, stepAlert{&steps[i].Alerts[j], int64(i + 1)})
 		}
 	}
-	a := s.args(47)
+	a := s.args(49)
 	wire.Int8s(a, fence, func(h *core.Held) int64 { return int64(h.Bucket) })
 	wire.Int8s(a, fence, func(h *core.Held) int64 { return h.Token })
 	a.Bool(fence == nil)
@@ -104,6 +104,7 @@ func (s *Store) advanceArgs(steps []core.Advance, fence []core.Held) (*wire.Args
 	wire.Texts(a, alerts, func(al *stepAlert) string { return al.Detail })
 	wire.Bools(a, alerts, func(al *stepAlert) bool { return clears(al.Alert) })
 	wire.Bools(a, alerts, func(al *stepAlert) bool { return momentary(al.Alert) })
+	wire.Times(a, jobs, func(j *stepJob) time.Time { return j.Expiry(j.RunAt) })
 	return a, nil
 }
 

@@ -116,20 +116,30 @@ func TestSubmitWithinATransaction(t *testing.T) {
 func TestSubmitTakesWhatTheTypeSays(t *testing.T) {
 	address := migrated(t)
 	store, conn := open(t, address), connect(t, address)
-	definition := core.JobType{Name: "a", Target: json.RawMessage(`{"url":"https://example.com"}`), Timeout: time.Minute, MaxAttempts: 9, Backoff: []time.Duration{time.Second, time.Hour}}
+	definition := core.JobType{Name: "a", Target: json.RawMessage(`{"url":"https://example.com"}`), Timeout: time.Minute, MaxAttempts: 9, Backoff: []time.Duration{time.Second, time.Hour},
+		ExpiresAfter: 2 * time.Hour}
 	if _, _, err := store.PutType(t.Context(), definition); err != nil {
 		t.Fatal(err)
 	}
 	get := func(call string) core.Job {
 		return must(store.Get(t.Context(), must(submitJob(t.Context(), conn, call)).id))
 	}
-	if j := get(`'a'`); j.Timeout != time.Minute || j.MaxAttempts != 9 || !slices.Equal(j.Backoff, definition.Backoff) || j.Target != nil {
+	if j := get(`'a'`); j.Timeout != time.Minute || j.MaxAttempts != 9 || !slices.Equal(j.Backoff, definition.Backoff) || j.Target != nil || j.ExpiresAt.Sub(j.RunAt) != 2*time.Hour {
 		t.Errorf("a job that says nothing: %+v", j)
 	}
 	if j := get(`'a', timeout => '2 s', max_attempts => 1, backoff => '{3s}'`); j.Timeout != 2*time.Second || j.MaxAttempts != 1 || !slices.Equal(j.Backoff, []time.Duration{3 * time.Second}) {
 		t.Errorf("a job that says all: %+v", j)
 	}
-	if j := get(`'b'`); j.Timeout != 0 || j.MaxAttempts != core.DefaultMaxAttempts || j.Backoff != nil {
+	if j := get(`'a', delay => '90 s'`); j.ExpiresAt.Sub(j.RunAt) != 2*time.Hour {
+		t.Errorf("a job with a delay: %+v", j)
+	}
+	if j := get(`'a', run_at => '2100-01-01 00:00:00Z'`); !j.ExpiresAt.Equal(time.Date(2100, 1, 1, 2, 0, 0, 0, time.UTC)) {
+		t.Errorf("a job of another century: %+v", j)
+	}
+	if j := get(`'a', expires_at => '2100-01-01 00:00:00Z'`); !j.ExpiresAt.Equal(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)) {
+		t.Errorf("a job that names expires_at: %+v", j)
+	}
+	if j := get(`'b'`); !j.ExpiresAt.IsZero() || j.Timeout != 0 || j.MaxAttempts != core.DefaultMaxAttempts || j.Backoff != nil {
 		t.Errorf("a job of another type: %+v", j)
 	}
 	if err := store.DeleteType(t.Context(), "a"); err != nil {

@@ -127,7 +127,7 @@ func answerKeyed(keyed, first []item, holders []core.Job, written map[int64]bool
 // submitArgs encodes what submit and submit_keyed have in common. What no job of the batch asks for is sent as an
 // empty array, which the server fills up with nulls.
 func (s *Store) submitArgs(jobs []item) *wire.Args {
-	a := s.args(18)
+	a := s.args(19)
 	wire.Texts(a, jobs, func(n *item) string { return n.Type })
 	wire.JSONs(a, jobs, func(n *item) []byte {
 		if len(n.Payload) == 0 {
@@ -149,6 +149,7 @@ func (s *Store) submitArgs(jobs []item) *wire.Args {
 	wire.BoolsOrNull(a, jobs, func(n *item) bool { return n.Queued })
 	wire.IntervalsOrNull(a, jobs, func(n *item) time.Duration { return n.QueuedLease })
 	wire.Int8sOrNull(a, jobs, func(n *item) int64 { return n.Fence })
+	wire.IntervalsOrNull(a, jobs, func(n *item) time.Duration { return n.ExpiresAfter })
 	return a
 }
 

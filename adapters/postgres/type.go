@@ -12,8 +12,9 @@ import (
 // PutType makes or replaces a definition; see core.TypeStore. Definitions and marks are written one after the other,
 // so that no more than core.MaxTypes are kept.
 func (s *Store) PutType(ctx context.Context, t core.JobType) (kept core.JobType, made bool, err error) {
-	a := s.args(7).Text(t.Name).Text(string(t.Target)).Int8(t.Timeout.Microseconds()).Int8(int64(t.MaxAttempts))
-	wire.Int8s(a, t.Backoff, func(d *time.Duration) int64 { return d.Microseconds() }).Int8(core.MaxTypes).Int8(t.ExpectWithin.Microseconds())
+	a := s.args(9).Text(t.Name).Text(string(t.Target)).Int8(t.Timeout.Microseconds()).Int8(int64(t.MaxAttempts))
+	wire.Int8s(a, t.Backoff, func(d *time.Duration) int64 { return d.Microseconds() }).Int8(core.MaxTypes).Int8(t.ExpectWithin.Microseconds()).
+		Int8(t.ExpiresAfter.Microseconds())
 	err = s.run(ctx, "put type", s.guard(s.opts.LockTimeout), s.sql.call("lock_types", nil, nil),
 		s.sql.call("put_type", a, func(r wire.Row) error {
 			kept, made = jobType(r), r.Bool(typeWidth)
@@ -100,8 +101,8 @@ func (s *Store) WatchTypes(ctx context.Context) error {
 
 // The columns of {definition}.
 const (
-	typeColumns = `type, delivered, defined_at, updated_at, target, timeout, max_attempts, backoff, expect_within`
-	typeWidth   = 9 // the first column after them
+	typeColumns = `type, delivered, defined_at, updated_at, target, timeout, max_attempts, backoff, expect_within, expires_after`
+	typeWidth   = 10 // the first column after them
 )
 
 // jobType reads the columns of {definition}.
@@ -109,6 +110,7 @@ func jobType(r wire.Row) core.JobType {
 	t := core.JobType{
 		Name: r.Text(0), Delivered: r.Bool(1), Defined: !r.Null(2), CreatedAt: r.Time(2), UpdatedAt: r.Time(3),
 		Target: r.Bytes(4), Timeout: duration(r.Int(5)), MaxAttempts: int(r.Int(6)), ExpectWithin: duration(r.Int(8)),
+		ExpiresAfter: duration(r.Int(9)),
 	}
 	if !r.Null(7) {
 		for _, us := range r.Ints(7) {

@@ -129,7 +129,7 @@ func (t *tx) submitRun(of *core.Schedule, job *core.NewJob) (int64, error) {
 	t.w.nextID++
 	_, err := t.exec("submit_run", id, job.Type, payload, int64(cmp.Or(job.Priority, core.Default)), of.Tenant, runAt,
 		cmp.Or(job.MaxAttempts, core.DefaultMaxAttempts), job.Timeout.Microseconds(), encodeBackoff(job.Backoff), textOrNull(job.Target), encode(job.Tags),
-		t.now, schedule, scheduledFor, covers)
+		t.now, schedule, scheduledFor, covers, timeOrNull(job.Expiry(instant(runAt))))
 	return id, err
 }
 

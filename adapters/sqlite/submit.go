@@ -76,7 +76,7 @@ func (t *tx) submit(job *core.NewJob) (core.Submitted, error) {
 	id := t.w.nextID
 	t.w.nextID++
 	_, err := t.exec("submit", id, job.Type, payload, int64(priority), job.Tenant, runAt, int64(status),
-		maxAttempts, lease, fence, dispatches, job.DedupeKey, job.Timeout.Microseconds(), timeOrNull(job.ExpiresAt),
+		maxAttempts, lease, fence, dispatches, job.DedupeKey, job.Timeout.Microseconds(), timeOrNull(job.Expiry(instant(runAt))),
 		encodeBackoff(job.Backoff), textOrNull(job.Target), encode(job.Tags), job.Trace, t.now)
 	return core.Submitted{ID: id, RunAt: instant(runAt), CreatedAt: instant(t.now), Status: status}, err
 }

@@ -21,7 +21,8 @@ func (s *Store) PutType(ctx context.Context, t core.JobType) (kept core.JobType,
 				return err
 			}
 		}
-		_, err = x.exec("put_type", t.Name, x.now, textOrNull(t.Target), t.Timeout.Microseconds(), int64(t.MaxAttempts), encodeBackoff(t.Backoff), t.ExpectWithin.Microseconds())
+		_, err = x.exec("put_type", t.Name, x.now, textOrNull(t.Target), t.Timeout.Microseconds(), int64(t.MaxAttempts), encodeBackoff(t.Backoff), t.ExpectWithin.Microseconds(),
+			t.ExpiresAfter.Microseconds())
 		if err == nil && old.ExpectWithin.Microseconds() != t.ExpectWithin.Microseconds() {
 			_, err = x.exec("clear_alert", core.AlertTypeMissed, "", t.Name, x.now)
 		}
@@ -135,6 +136,6 @@ func (r row) jobType() core.JobType {
 	return core.JobType{
 		Name: r.text(0), Delivered: r.int(1) != 0, Defined: defined, CreatedAt: r.time(2), UpdatedAt: r.time(3),
 		Target: r.raw(4), Timeout: duration(r.int(5)), MaxAttempts: int(r.int(6)), Backoff: backoffOf(r.raw(7)),
-		ExpectWithin: duration(r.int(8)),
+		ExpectWithin: duration(r.int(8)), ExpiresAfter: duration(r.int(9)),
 	}
 }

@@ -25,7 +25,7 @@ func (a *app) typeListCommand() *cobra.Command {
 			return err
 		}
 		return listing[*client.JobType]{
-			columns: columns("TYPE…", "TARGET…", "TIMEOUT", "MAX ATTEMPTS", "BACKOFF…", "EXPECT WITHIN"), row: typeRow,
+			columns: columns("TYPE…", "TARGET…", "TIMEOUT", "MAX ATTEMPTS", "BACKOFF…", "EXPIRES AFTER", "EXPECT WITHIN"), row: typeRow,
 			document: (*client.JobType).Document, none: "no types are defined",
 		}.show(a, api.ListTypes(c.Context()), limit)
 	}
@@ -33,7 +33,7 @@ func (a *app) typeListCommand() *cobra.Command {
 }
 
 func typeRow(t *client.JobType) []string {
-	row := []string{t.Type, "", "", "", joined(t.Backoff), ""}
+	row := []string{t.Type, "", "", "", joined(t.Backoff), "", ""}
 	if t.Target != nil {
 		row[1] = t.Target.URL
 	}
@@ -43,8 +43,11 @@ func typeRow(t *client.JobType) []string {
 	if t.MaxAttempts != 0 {
 		row[3] = strconv.Itoa(t.MaxAttempts)
 	}
+	if t.ExpiresAfter != 0 {
+		row[5] = t.ExpiresAfter.String()
+	}
 	if t.ExpectWithin != 0 {
-		row[5] = t.ExpectWithin.String()
+		row[6] = t.ExpectWithin.String()
 	}
 	return row
 }
@@ -82,6 +85,7 @@ no flag says is then defined by nobody. Jobs submitted from then on get it; the 
 	flags.length(&f.define.Timeout, "timeout", core.MinTimeout, core.MaxTimeout, "of one attempt")
 	flags.count(&f.define.MaxAttempts, "max-attempts", 1, core.MaxAttempts, "attempts before a job fails for good")
 	flags.waits(&f.define.Backoff, "backoff", "waits between attempts, such as 30s,2m,1h")
+	flags.length(&f.define.ExpiresAfter, "expires-after", core.MinExpiresAfter, core.MaxExpiresAfter, "cancel jobs that have not started so long after they may")
 	flags.length(&f.define.ExpectWithin, "expect-within", core.MinExpectWithin, core.MaxExpectWithin, "raise an alert where no job of the type is done for so long")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		t, err := f.definition(args[0])
@@ -191,7 +195,8 @@ func (a *app) printType(t *client.JobType) {
 	a.line("timeout", row[2])
 	a.line("max attempts", row[3])
 	a.line("backoff", row[4])
-	a.line("expect within", row[5])
+	a.line("expires after", row[5])
+	a.line("expect within", row[6])
 	a.line("created at", showTime(t.CreatedAt))
 	a.line("updated at", showTime(t.UpdatedAt))
 }

@@ -108,6 +108,9 @@ func (a *app) printSchedule(s *client.Schedule) {
 	a.line("type", s.Type)
 	a.line("missed", s.Missed)
 	a.line("overlap", s.Overlap)
+	if s.ExpiresAfter != 0 {
+		a.line("expires after", s.ExpiresAfter.String())
+	}
 	if s.ExpectWithin != 0 {
 		a.line("expect within", s.ExpectWithin.String())
 	}

@@ -41,6 +41,7 @@ changes nothing. What has more to it (targets, tags, back-off) goes into a file:
 	f.text(&s.Missed, "missed", "what becomes of instants that were missed: all, once or skip")
 	f.text(&s.Overlap, "overlap", "what becomes of a run while the one before it is active: allow, skip, queue_one or cancel_running")
 	f.length(&s.Jitter, "jitter", 0, core.MaxJitter, "spread runs over so long behind their instant")
+	f.length(&s.ExpiresAfter, "expires-after", core.MinExpiresAfter, core.MaxExpiresAfter, "cancel runs that have not started so long after they may")
 	f.length(&s.ExpectWithin, "expect-within", core.MinExpectWithin, core.MaxExpectWithin, "raise an alert where nothing succeeds so long after an instant")
 	f.BoolVar(&s.Paused, "paused", false, "make it paused")
 	words(c, "priority", "critical", "default", "bulk")

@@ -68,7 +68,7 @@ func (s *stage) schedule(of core.Schedule) core.Schedule {
 func scheduleRoundTrip(s *stage) {
 	rule := core.ScheduleRule{
 		Cron: "*/5 * * * *", TimeZone: "Europe/Berlin", DSTGap: "shift", StartsAt: instant(1), Missed: "all", MissedWindow: core.ScheduleLength(time.Hour),
-		MissedLimit: 7, Overlap: core.OverlapSkip, Jitter: core.ScheduleLength(time.Second), ExpectWithin: core.ScheduleLength(time.Minute),
+		MissedLimit: 7, Overlap: core.OverlapSkip, Jitter: core.ScheduleLength(time.Second), ExpectWithin: core.ScheduleLength(time.Minute), ExpiresAfter: core.ScheduleLength(time.Hour),
 		Type: "mail.send", Payload: []byte(`{ "a" : 1e5 }`), Priority: "critical", MaxAttempts: 3, Tags: []string{"x"},
 		Backoff: []core.ScheduleLength{core.ScheduleLength(time.Second)}, Target: []byte(`{"url":"https://example.com"}`),
 	}

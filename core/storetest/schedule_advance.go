@@ -35,7 +35,7 @@ func advanceWhole(s *stage) {
 	step := fired(of, 0)
 	run := &core.Run{Schedule: of.Name, ScheduledFor: instant(3), CatchUp: true, Covers: 3, CoversFrom: instant(1)}
 	step.Jobs = append(step.Jobs, core.NewJob{Type: of.Rule.Type, Payload: []byte(`{ "b" : 1e5 }`), Priority: core.Critical, RunAt: instant(4), MaxAttempts: 2,
-		Timeout: time.Minute, Backoff: []time.Duration{time.Second}, Target: []byte(`{"url":"https://example.com"}`), Tags: []string{"t"}, Run: run})
+		Timeout: time.Minute, ExpiresAfter: time.Hour, Backoff: []time.Duration{time.Second}, Target: []byte(`{"url":"https://example.com"}`), Tags: []string{"t"}, Run: run})
 	step.Occurrences = append(step.Occurrences,
 		core.Ledgered{Occurrence: core.Occurrence{From: instant(1), To: instant(2), Count: 2, Outcome: core.OccurrenceCovered}, Job: 1},
 		core.Ledgered{Occurrence: core.Occurrence{From: instant(3), To: instant(3), Count: 1, Outcome: core.OccurrenceCaughtUp}, Job: 1},
@@ -54,7 +54,7 @@ func advanceWhole(s *stage) {
 		s.Errorf("first job %+v", first)
 	}
 	if !reflect.DeepEqual(second.Run, run) || string(second.Payload) != `{ "b" : 1e5 }` || second.Priority != core.Critical || second.MaxAttempts != 2 ||
-		second.Timeout != time.Minute || len(second.Backoff) != 1 || len(second.Target) == 0 || len(second.Tags) != 1 {
+		second.Timeout != time.Minute || len(second.Backoff) != 1 || len(second.Target) == 0 || len(second.Tags) != 1 || !second.ExpiresAt.Equal(instant(64)) || !first.ExpiresAt.IsZero() {
 		s.Errorf("second job %+v", second)
 	}
 	want := []core.Occurrence{

@@ -17,6 +17,7 @@ func submitScenarios() []scenario {
 		{"Submit/keeps every field", submitFields},
 		{"Submit/fills in the defaults", submitDefaults},
 		{"Submit/a delay counts from the store's now", submitDelay},
+		{"Submit/expires_after counts from run_at, unless the job names expires_at", submitExpiresAfter},
 		{"Submit/an empty call writes nothing", submitNothing},
 		{"Submit/a batch is written whole or not at all", submitWhole},
 		{"Submit/what was accepted is there for another handle", submitDurable},
@@ -85,6 +86,26 @@ func submitDefaults(s *stage) {
 	}
 	if !got.ExpiresAt.IsZero() || !got.StartedAt.IsZero() || !got.FinishedAt.IsZero() || got.Timeout != 0 || got.Target != nil || got.DedupeKey != "" {
 		s.Errorf("what was not given is not zero: %+v", got)
+	}
+}
+
+func submitExpiresAfter(s *stage) {
+	s.advance(3 * time.Hour) // the process's clock is another than the store's
+	at := s.now().Add(2 * time.Hour).Truncate(time.Microsecond)
+	const after = 90 * time.Minute
+	for name, job := range map[string]core.NewJob{
+		"now": {}, "delay": {Delay: time.Hour}, "run_at": {RunAt: at}, "past": {RunAt: at.Add(-4 * time.Hour)}, "dedupe key": {DedupeKey: "k"}, "dedupe key and delay": {DedupeKey: "l", Delay: time.Hour},
+	} {
+		job.Type, job.ExpiresAfter = "a", after
+		if got := s.get(s.submitOne(job)); got.ExpiresAt.Sub(got.RunAt) != after {
+			s.Errorf("%s: may start %s, expires %s", name, got.RunAt, got.ExpiresAt)
+		}
+		if job.ExpiresAt = at.Add(24 * time.Hour); job.DedupeKey != "" {
+			job.DedupeKey += " again"
+		}
+		if got := s.get(s.submitOne(job)); !got.ExpiresAt.Equal(job.ExpiresAt) {
+			s.Errorf("%s, which names expires_at: %s", name, got.ExpiresAt)
+		}
 	}
 }
 

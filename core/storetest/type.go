@@ -33,7 +33,7 @@ const aTarget = `{"url":"https://example.com/a?b=%20", "headers": {"x-a": "\u00e
 // aType is a definition with every field set.
 func aType(name string) core.JobType {
 	return core.JobType{Name: name, Target: []byte(aTarget), Timeout: 90*time.Second + time.Microsecond, MaxAttempts: 7,
-		Backoff: []time.Duration{0, time.Second, 720 * time.Hour}, ExpectWithin: 9600 * time.Hour}
+		Backoff: []time.Duration{0, time.Second, 720 * time.Hour}, ExpiresAfter: 2*time.Hour + time.Microsecond, ExpectWithin: 9600 * time.Hour}
 }
 
 func (s *stage) putType(t core.JobType) (kept core.JobType, made bool) {

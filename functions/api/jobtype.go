@@ -19,7 +19,7 @@ type Types interface {
 
 // typeFields are the fields of a type's definition. Those of later are refused by name until they act.
 var (
-	typeFields      = []string{"target", "timeout", "max_attempts", "backoff", "expect_within"}
+	typeFields      = []string{"target", "timeout", "max_attempts", "backoff", "expires_after", "expect_within"}
 	laterTypeFields = []string{"concurrency", "rate"}
 )
 
@@ -83,6 +83,11 @@ func (a *API) typeField(d *decoder, t *core.JobType, name string, value []byte) 
 			wait, _ := d.duration(field, value)
 			t.Backoff = append(t.Backoff, wait)
 		})
+	case "expires_after":
+		var ok bool
+		if t.ExpiresAfter, ok = d.duration(name, value); ok && t.ExpiresAfter == 0 {
+			d.fault(name, core.ExpiresAfterRule)
+		}
 	case "expect_within":
 		var ok bool
 		if t.ExpectWithin, ok = d.duration(name, value); ok && t.ExpectWithin == 0 {
@@ -191,6 +196,9 @@ func appendType(b []byte, t *core.JobType) []byte {
 		b = strconv.AppendInt(append(b, `,"max_attempts":`...), int64(t.MaxAttempts), 10)
 	}
 	b = appendBackoff(b, t.Backoff)
+	if t.ExpiresAfter != 0 {
+		b = appendField(b, "expires_after", t.ExpiresAfter.String())
+	}
 	if t.ExpectWithin != 0 {
 		b = appendField(b, "expect_within", t.ExpectWithin.String())
 	}

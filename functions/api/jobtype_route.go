@@ -15,6 +15,7 @@ type newTypeDoc struct {
 	Timeout      durationText   `json:"timeout,omitempty" doc:"Of one attempt, for jobs that name none: a duration from 1s to 24h." example:"90s"`
 	MaxAttempts  int            `json:"max_attempts,omitempty" minimum:"1" maximum:"100"`
 	Backoff      []durationText `json:"backoff,omitempty" nullable:"false" minItems:"1" maxItems:"20" doc:"Waits between attempts, the last one repeating: durations of up to 720h." example:"[\"30s\",\"2m\"]"`
+	ExpiresAfter durationText   `json:"expires_after,omitempty" doc:"Jobs that name no expires_at are cancelled when they have not started so long after their run_at: a duration from 1s to 9600h (400 days). Left out, they never expire." example:"2h"`
 	ExpectWithin durationText   `json:"expect_within,omitempty" doc:"Dead man's switch: an alert is raised when no job of the type was done for so long, a duration from 1s to 9600h (400 days)." example:"25h"`
 }
 
@@ -25,6 +26,7 @@ type typeDoc struct {
 	Timeout      durationText   `json:"timeout,omitempty" example:"1m30s"`
 	MaxAttempts  int            `json:"max_attempts,omitempty"`
 	Backoff      []durationText `json:"backoff,omitempty" nullable:"false"`
+	ExpiresAfter durationText   `json:"expires_after,omitempty"`
 	ExpectWithin durationText   `json:"expect_within,omitempty"`
 	CreatedAt    string         `json:"created_at" format:"date-time"`
 	UpdatedAt    string         `json:"updated_at" format:"date-time"`

@@ -28,9 +28,9 @@ func TestTypes(t *testing.T) {
 	b.do("GET", path, "").want(t, http.StatusNotFound)
 	b.do("DELETE", path, "").want(t, http.StatusNotFound)
 
-	made := b.do("PUT", path, `{"target":{"url":"https://hooks.example.com/in?t=1","headers":{"authorization":"Bearer canary","x-b":""}},"timeout":"90s","max_attempts":3,"backoff":["1s","1h"],"expect_within":"25h"}`).want(t, http.StatusCreated)
+	made := b.do("PUT", path, `{"target":{"url":"https://hooks.example.com/in?t=1","headers":{"authorization":"Bearer canary","x-b":""}},"timeout":"90s","max_attempts":3,"backoff":["1s","1h"],"expires_after":"2h","expect_within":"25h"}`).want(t, http.StatusCreated)
 	const want = `{"type":"invoice.send","target":{"url":"https://hooks.example.com/in?t=1","headers":{"authorization":"********","x-b":"********"}},` +
-		`"timeout":"1m30s","max_attempts":3,"backoff":["1s","1h0m0s"],"expect_within":"25h0m0s","created_at":`
+		`"timeout":"1m30s","max_attempts":3,"backoff":["1s","1h0m0s"],"expires_after":"2h0m0s","expect_within":"25h0m0s","created_at":`
 	if !strings.HasPrefix(made.body, want) {
 		t.Errorf("answered %s\nwant %s", made.body, want)
 	}
@@ -43,7 +43,7 @@ func TestTypes(t *testing.T) {
 	}
 
 	replaced := b.do("PUT", path, `{"timeout":"2m"}`).want(t, http.StatusOK)
-	for _, gone := range []string{"target", "max_attempts", "backoff", "expect_within"} {
+	for _, gone := range []string{"target", "max_attempts", "backoff", "expires_after", "expect_within"} {
 		if strings.Contains(replaced.body, gone) {
 			t.Errorf("a part of the earlier definition stayed: %s", replaced.body)
 		}
@@ -102,6 +102,11 @@ func TestBadTypes(t *testing.T) {
 		{"twice", `{"timeout":"5s","timeout":"6s"}`, 422, "timeout"},
 		{"timeout 0", `{"timeout":"0s"}`, 422, "timeout"},
 		{"timeout long", `{"timeout":"25h"}`, 422, "timeout"},
+		{"expires_after 0", `{"expires_after":"0s"}`, 422, "expires_after"},
+		{"expires_after empty", `{"expires_after":""}`, 422, "expires_after"},
+		{"expires_after short", `{"expires_after":"999ms"}`, 422, "expires_after"},
+		{"expires_after long", `{"expires_after":"9601h"}`, 422, "expires_after"},
+		{"expires_after below zero", `{"expires_after":"-1h"}`, 422, "expires_after"},
 		{"expect_within 0", `{"expect_within":"0s"}`, 422, "expect_within"},
 		{"expect_within short", `{"expect_within":"999ms"}`, 422, "expect_within"},
 		{"expect_within long", `{"expect_within":"9601h"}`, 422, "expect_within"},

@@ -15,7 +15,7 @@ import (
 var (
 	ruleFields     = []string{"cron", "every", "time_zone", "dst_gap", "dst_overlap", "starts_at", "ends_at"}
 	scheduleFields = append(ruleFields[:len(ruleFields):len(ruleFields)], "type", "payload", "priority", "tenant", "missed", "missed_window", "missed_limit",
-		"missed_grace", "overlap", "jitter", "expect_within", "expect_paused", "paused", "max_attempts", "timeout", "backoff", "target", "tags")
+		"missed_grace", "overlap", "jitter", "expect_within", "expect_paused", "paused", "max_attempts", "timeout", "backoff", "expires_after", "target", "tags")
 )
 
 // errNoSchedule is the answer for a schedule that is not there, or another tenant's.
@@ -136,6 +136,10 @@ func (a *API) scheduleField(d *decoder, s *core.ScheduleRule, name string, value
 		length(&s.Jitter)
 	case "expect_within":
 		length(&s.ExpectWithin)
+	case "expires_after":
+		if length(&s.ExpiresAfter); s.ExpiresAfter == 0 && d.clean(name) {
+			d.fault(name, core.ExpiresAfterRule)
+		}
 	case "expect_paused":
 		s.ExpectPaused = d.flag(name, value)
 	case "paused":
@@ -354,6 +358,9 @@ func appendScheduleJob(b []byte, r *core.ScheduleRule) []byte {
 		backoff = append(backoff, time.Duration(d))
 	}
 	b = appendBackoff(b, backoff)
+	if r.ExpiresAfter != 0 {
+		b = appendField(b, "expires_after", time.Duration(r.ExpiresAfter).String())
+	}
 	if len(r.Target) > 0 {
 		b = appendTarget(append(b, `,"target":`...), r.Target)
 	}

@@ -36,6 +36,7 @@ type newScheduleDoc struct {
 	MaxAttempts  int            `json:"max_attempts,omitempty" minimum:"1" maximum:"100"`
 	Timeout      durationText   `json:"timeout,omitempty" doc:"Of one attempt: from 1s to 24h."`
 	Backoff      []durationText `json:"backoff,omitempty" nullable:"false" minItems:"1" maxItems:"20"`
+	ExpiresAfter durationText   `json:"expires_after,omitempty" doc:"A run is cancelled when it has not started so long after its run_at: a duration from 1s to 9600h (400 days). Left out, what the type says, or never."`
 	Target       *targetDoc     `json:"target,omitempty" doc:"Deliver its jobs there."`
 	Tags         []lineText     `json:"tags,omitempty" nullable:"false" maxItems:"20" minLength:"1" maxLength:"64"`
 }

@@ -83,7 +83,7 @@ func jobOf(n *core.NewJob, s core.Submitted) core.Job {
 	}
 	return core.Job{
 		ID: s.ID, Type: n.Type, Payload: payload, Priority: n.Priority, Tenant: n.Tenant, RunAt: s.RunAt, Status: s.Status,
-		MaxAttempts: n.MaxAttempts, LeaseToken: s.Token, DedupeKey: n.DedupeKey, Timeout: n.Timeout, ExpiresAt: n.ExpiresAt,
+		MaxAttempts: n.MaxAttempts, LeaseToken: s.Token, DedupeKey: n.DedupeKey, Timeout: n.Timeout, ExpiresAt: n.Expiry(s.RunAt),
 		Backoff: n.Backoff, Target: n.Target, Tags: n.Tags, Trace: n.Trace, Bucket: core.BucketOf(s.ID), CreatedAt: s.CreatedAt,
 	}
 }

@@ -157,7 +157,7 @@ func (o *tenant) value(t *testing.T, op *openOperation, name string) []string {
 		"error_group": {"0123456789abcdef"}, "group": {"0123456789abcdef"}, "schedule": {o.name + "-schedule"}, "every": {"1s"}, "pace": {"1s"}, "spread": {"1m"},
 		"after": {o.ids()[1]}, "from": {"2030-01-01T00:00:00Z"}, "dry_run": {"true", "false"},
 		"to": {"2030-01-02T00:00:00Z"}, "cron": {"0 0 1 1 *"}, "time_zone": {"Europe/Berlin"}, "dst_gap": {"skip"}, "dst_overlap": {"both"}, "starts_at": {"2030-01-01T00:00:00Z"},
-		"ends_at": {"2040-01-01T00:00:00Z"}, "missed": {"all"}, "missed_window": {"1h"}, "missed_grace": {"1m"}, "overlap": {"skip"}, "jitter": {"1s"}, "expect_within": {"1h"},
+		"ends_at": {"2040-01-01T00:00:00Z"}, "missed": {"all"}, "missed_window": {"1h"}, "missed_grace": {"1m"}, "overlap": {"skip"}, "jitter": {"1s"}, "expect_within": {"1h"}, "expires_after": {"1h"},
 		"paused": {"true", "false"}, "open": {"true", "false"}, "kind": {core.AlertScheduleMissed}, "outcome": {"fired", "skipped"}, "count": {"3"},
 		"If-Match": {`"1"`, `"2"`, "*"}, "If-None-Match": {"*"},
 	}

@@ -5,7 +5,7 @@
 --   $14 accounted now  $15 next due  $16 paused at  $17 time zone data  $18 expect by  $19 expected  $20 alerted  $21 waiting
 --   $22 attach from  $23 attach to  $43 payloads, with the rules
 --   jobs: $24 step  $25 types  $26 payloads  $27 priorities  $28 run at or null  $29 most attempts  $30 timeouts  $31 backoffs
---   $32 targets  $33 tags  $34 scheduled for  $35 covers
+--   $32 targets  $33 tags  $34 scheduled for  $35 covers  $49 expires at
 --   ledger: $36 step  $37 job or null  $38 from  $39 to  $40 counts  $41 outcomes  $42 reasons
 --   alerts: $44 step  $45 kinds  $46 details  $47 clear  $48 momentary, as in raise_alerts
 WITH held AS MATERIALIZED (
@@ -46,16 +46,16 @@ WITH held AS MATERIALIZED (
 ), jobs AS MATERIALIZED (
     SELECT g.*, nextval('belfry.job_ids') AS id, k.steps -> g.step::text ->> 1 AS tenant, k.steps -> g.step::text ->> 2 AS name
     FROM   known k CROSS JOIN unnest($24::bigint[], $25::text[], $26::json[], $27::smallint[], $28::timestamptz[], $29::integer[], $30::bigint[],
-               $31::text[], $32::json[], $33::text[], $34::timestamptz[], $35::json[])
-               WITH ORDINALITY AS g (step, type, payload, priority, run_at, max_attempts, timeout, backoff, target, tags, scheduled_for, covers, job)
+               $31::text[], $32::json[], $33::text[], $34::timestamptz[], $35::json[], $49::timestamptz[])
+               WITH ORDINALITY AS g (step, type, payload, priority, run_at, max_attempts, timeout, backoff, target, tags, scheduled_for, covers, expires_at, job)
     WHERE  k.steps ? g.step::text
     ORDER  BY g.job
 ), numbered AS MATERIALIZED (
     SELECT jsonb_object_agg(job, id) AS jobs, jsonb_object_agg(step, id ORDER BY job DESC) AS firsts FROM jobs
 ), made AS (
-    INSERT INTO belfry.jobs (id, type, payload, priority, tenant, run_at, created_at, max_attempts, timeout, backoff, target, tags,
+    INSERT INTO belfry.jobs (id, type, payload, priority, tenant, run_at, created_at, max_attempts, timeout, expires_at, backoff, target, tags,
         schedule, scheduled_for, covers, lease_token, status)
-    SELECT id, type, payload, priority, tenant, coalesce(run_at, {now}), {now}, max_attempts, timeout, backoff::bigint[], target,
+    SELECT id, type, payload, priority, tenant, coalesce(run_at, {now}), {now}, max_attempts, timeout, expires_at, backoff::bigint[], target,
         tags::text[], CASE WHEN scheduled_for IS NULL THEN NULL ELSE name END, scheduled_for, covers, 1, 1
     FROM   jobs
 ), ledger AS (
