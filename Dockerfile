@@ -15,6 +15,7 @@ RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags="-s -w -buildid=" 
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
+COPY --from=build /src/adapters/aws/rds.pem /rds.pem
 COPY --from=build /server /server
 USER 65532:65532
 EXPOSE 8080 8081

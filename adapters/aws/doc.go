@@ -12,6 +12,8 @@
 //	lambda_http.go       requests of a Function URL or an HTTP API, to and from http.Handler
 //	lambda_stream.go     answers as the handler writes
 //	rds.go               DatabaseTokens: what RDS takes in place of a password
+//	secret.go            Secret: one of Secrets Manager, that settings name in place of a value
+//	rds.pem              the root certificates of RDS, which go into the zips and the image
 //
 // Functions behind an event source mapping do not receive: SQS calls them. Subscriptions are for hosts that pull.
 package aws

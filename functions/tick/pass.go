@@ -6,5 +6,6 @@ import "context"
 // topics. A function makes one Run or Pass.
 func (f *Function) Pass(ctx context.Context) error {
 	defer f.close(context.WithoutCancel(ctx))
+	f.ctx = ctx
 	return f.ticker.Pass(ctx)
 }

@@ -27,6 +27,8 @@ type Options struct {
 	Counts *core.ScheduleCounts
 	// OnTick sees every pass that succeeded. Nil means nobody looks.
 	OnTick func(core.TickReport)
+	// Stats are the numbers that the log gets once a minute. Nil means that it does not.
+	Stats core.StatsStore
 	// Concurrency declares how many jobs of a priority the consumers run at once. Zero means unknown.
 	Concurrency map[core.Priority]int
 }
@@ -36,6 +38,8 @@ type Function struct {
 	ticker *core.Ticker
 	period time.Duration
 	topics map[core.Priority]core.Topic
+	state  *stateLog       // nil where the log gets no numbers
+	ctx    context.Context // of Run or Pass
 }
 
 // New opens the topics, in queue mode, and makes the function.
@@ -52,12 +56,23 @@ func New(ctx context.Context, o Options) (*Function, error) {
 			f.topics[p] = topic
 		}
 	}
+	if o.Stats != nil {
+		f.state = &stateLog{store: o.Stats, log: o.Log}
+	}
+	onTick := func(r core.TickReport) {
+		if o.OnTick != nil {
+			o.OnTick(r)
+		}
+		if f.state != nil && f.ctx != nil {
+			f.state.ticked(f.ctx, r)
+		}
+	}
 	schedules := core.ScheduleOptions{Types: o.Types, Takeover: o.Settings.Takeover()}
 	t, err := core.NewTicker(o.Store, core.TickerOptions{
 		Holder: o.Holder, Period: o.Settings.Tick, LeaseLength: o.Settings.BucketLease, Topics: f.topics, Wake: o.Wake,
 		Maintain:  core.MaintainRequest{HistoryRetention: o.Settings.HistoryRetention, DeadRetention: o.Settings.DeadRetention, LedgerRetention: o.Settings.LedgerRetention},
 		Schedules: schedules, OnAlerts: o.Alerts, Counts: o.Counts,
-		OnTick:   o.OnTick,
+		OnTick:   onTick,
 		Dispatch: core.DispatchOptions{Ceiling: o.Settings.Window, Concurrency: o.Concurrency},
 		OnEvent:  func(e core.TickEvent) { logEvent(o.Log, e) },
 	})
@@ -72,6 +87,7 @@ func New(ctx context.Context, o Options) (*Function, error) {
 // Run ticks until ctx is cancelled or shortly before its deadline, gives the leases up and closes the topics.
 func (f *Function) Run(ctx context.Context) error {
 	defer f.close(context.WithoutCancel(ctx))
+	f.ctx = ctx
 	return f.ticker.Run(ctx)
 }
 
@@ -82,6 +98,9 @@ func (f *Function) TakeCredit(p core.Priority, n int) int { return f.ticker.Take
 func (f *Function) Topics() map[core.Priority]core.Topic { return f.topics }
 
 func (f *Function) close(ctx context.Context) {
+	if f.state != nil {
+		f.state.writing.Wait()
+	}
 	for _, t := range f.topics {
 		_ = t.Close(ctx) // what is not sent is published again by the next holder
 	}

@@ -1,5 +1,6 @@
 // Command lambdazip builds the functions for AWS Lambda into zips that are the same, byte for byte, whatever the
-// machine and the folder: dist/FUNCTION-ARCHITECTURE.zip with one file, bootstrap. Run it in the module's folder.
+// machine and the folder: dist/FUNCTION-ARCHITECTURE.zip with the program, bootstrap, and the root certificates of Amazon
+// RDS, rds.pem. Run it in the module's folder.
 package main
 
 import (
@@ -23,7 +24,7 @@ const most = 12 << 20
 
 func main() {
 	out := flag.String("out", "dist", "folder for the zips")
-	functions := flag.String("functions", "api,tick,worker", "what to build, with commas")
+	functions := flag.String("functions", "api,tick,worker,migrate", "what to build, with commas")
 	architectures := flag.String("arch", "arm64,amd64", "for which architectures, with commas")
 	flag.Parse()
 	for function := range strings.SplitSeq(*functions, ",") {
@@ -54,7 +55,11 @@ func pack(ctx context.Context, out, function, arch string) error {
 	if err != nil {
 		return fmt.Errorf("package: %w", err)
 	}
-	packed, err := zipped(text)
+	roots, err := os.ReadFile(filepath.Join("adapters", "aws", "rds.pem"))
+	if err != nil {
+		return fmt.Errorf("package: %w", err)
+	}
+	packed, err := zipped(text, roots)
 	if err != nil {
 		return fmt.Errorf("package: %w", err)
 	}
@@ -72,19 +77,25 @@ func pack(ctx context.Context, out, function, arch string) error {
 	return nil
 }
 
-// zipped packs a program as Lambda wants it, with nothing in it of when and by whom.
-func zipped(program []byte) ([]byte, error) {
+// zipped packs a program, and certificates beside it, as Lambda wants them, with nothing in it of when and by whom.
+func zipped(program, roots []byte) ([]byte, error) {
 	var packed bytes.Buffer
 	w := zip.NewWriter(&packed)
 	w.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
-	header := &zip.FileHeader{Name: "bootstrap", Method: zip.Deflate, Modified: time.Date(1980, time.January, 1, 0, 0, 0, 0, time.UTC)}
-	header.SetMode(0o755)
-	file, err := w.CreateHeader(header)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := file.Write(program); err != nil {
-		return nil, err
+	for _, f := range []struct {
+		name string
+		mode os.FileMode
+		text []byte
+	}{{"bootstrap", 0o755, program}, {"rds.pem", 0o644, roots}} {
+		header := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: time.Date(1980, time.January, 1, 0, 0, 0, 0, time.UTC)}
+		header.SetMode(f.mode)
+		file, err := w.CreateHeader(header)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := file.Write(f.text); err != nil {
+			return nil, err
+		}
 	}
 	if err := w.Close(); err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,8 +46,12 @@ func TestTwoFoldersOneZip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.File) != 1 || r.File[0].Name != "bootstrap" || r.File[0].Mode() != 0o755 {
-		t.Errorf("it holds %v", r.File)
+	held := map[string]os.FileMode{}
+	for _, f := range r.File {
+		held[f.Name] = f.Mode()
+	}
+	if want := map[string]os.FileMode{"bootstrap": 0o755, "rds.pem": 0o644}; !maps.Equal(held, want) {
+		t.Errorf("it holds %v", held)
 	}
 }
 

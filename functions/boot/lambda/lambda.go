@@ -54,15 +54,9 @@ func Main(serve func(context.Context, *Function) (any, error)) {
 func open(ctx context.Context) (*Function, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	settings, err := boot.ReadSettings()
-	if err == nil {
-		err = settings.CheckCloud(boot.AWS)
-	}
+	settings, err := readSettings(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if settings.DatabaseURL == "" {
-		return nil, fmt.Errorf("BELFRY_DATABASE_URL is not set")
 	}
 	f := &Function{Settings: settings, Log: boot.NewLogger(settings, os.Stderr), last: time.Now()}
 	f.Name = boot.InstanceName(lambdacontext.FunctionName)
@@ -81,6 +75,21 @@ func open(ctx context.Context) (*Function, error) {
 	f.Types = core.NewTypes(f.Store, core.TypesOptions{})
 	f.Webhooks, err = boot.OpenWebhooks(ctx, settings, f.Store, boot.WebhookOptions{Log: f.Log})
 	return f, err
+}
+
+// readSettings reads the settings, and the secrets that they name.
+func readSettings(ctx context.Context) (boot.Settings, error) {
+	if err := readSecrets(ctx); err != nil {
+		return boot.Settings{}, err
+	}
+	settings, err := boot.ReadSettings()
+	if err == nil {
+		err = settings.CheckCloud(boot.AWS)
+	}
+	if err == nil && settings.DatabaseURL == "" {
+		err = fmt.Errorf("%s is not set", databaseSetting)
+	}
+	return settings, err
 }
 
 // OpenQueue opens the queues that the settings name; nil where they name none.

@@ -1,0 +1,233 @@
+package roles
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Role is what one function signs in as.
+type Role struct {
+	Name string
+	// Owns makes its sessions act as the owner of the schema: the tick makes and drops partitions.
+	Owns bool
+	// Without are tables of the schema that it may not touch. The others it may read and write.
+	Without []string
+}
+
+// Options say which roles there are.
+type Options struct {
+	// Owner owns the schema. Nobody signs in as it.
+	Owner string
+	Roles []Role
+	// Member is a role of the server that those roles become members of, such as rds_iam, which lets them sign in with
+	// tokens. Where the server has no such role this is left out. Empty means none.
+	Member string
+}
+
+//go:embed sql/*.sql
+var files embed.FS
+
+// rolesLock is the advisory lock, held for the transaction, under which roles change: PostgreSQL refuses two changes of
+// one role at once.
+const rolesLock = 0x62656c667279726f // "belfryro"
+
+// Prepare makes the roles that are missing, lets the one that signs in here act as the owner, and hands a schema over to
+// the owner that another role made, such as a restored one. It may be repeated and run from several processes at once.
+// Migrations run after it, as the owner: see OwnerURL.
+func Prepare(ctx context.Context, address string, o Options) error {
+	return change(ctx, "prepare roles", address, o, func(ctx context.Context, tx pgx.Tx) error {
+		names := []string{o.Owner}
+		for _, role := range o.Roles {
+			names = append(names, role.Name)
+		}
+		for i, name := range names {
+			statement := "make_role"
+			if i == 0 {
+				statement = "make_owner"
+			}
+			if err := makeRole(ctx, tx, statement, name); err != nil {
+				return err
+			}
+		}
+		if err := execute(ctx, tx, "let_own", "owner", o.Owner); err != nil {
+			return err
+		}
+		for _, role := range o.Roles {
+			if err := o.prepareRole(ctx, tx, role); err != nil {
+				return err
+			}
+		}
+		return execute(ctx, tx, "adopt_schema", "owner", o.Owner)
+	})
+}
+
+func (o Options) prepareRole(ctx context.Context, tx pgx.Tx, role Role) error {
+	if o.Member != "" {
+		there, err := exists(ctx, tx, o.Member)
+		if err == nil && there {
+			err = execute(ctx, tx, "join", "group", o.Member, "role", role.Name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !role.Owns {
+		return execute(ctx, tx, "act_as_itself", "role", role.Name)
+	}
+	if err := execute(ctx, tx, "join", "group", o.Owner, "role", role.Name); err != nil {
+		return err
+	}
+	return execute(ctx, tx, "act_as_owner", "owner", o.Owner, "role", role.Name)
+}
+
+// Grant gives the roles their rights on the tables that the schema has now. It may be repeated; rights that are no
+// longer meant are taken away in the same transaction.
+func Grant(ctx context.Context, address string, o Options) error {
+	return change(ctx, "grant", address, o, func(ctx context.Context, tx pgx.Tx) error {
+		if err := execute(ctx, tx, "become_owner", "owner", o.Owner); err != nil {
+			return err
+		}
+		for _, role := range o.Roles {
+			if role.Owns {
+				continue
+			}
+			for _, statement := range []string{"use_schema", "use_tables", "use_sequences", "keep_versions"} {
+				if err := execute(ctx, tx, statement, "role", role.Name); err != nil {
+					return err
+				}
+			}
+			for _, table := range role.Without {
+				if err := execute(ctx, tx, "withhold", "table", table, "role", role.Name); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// OwnerURL is the address for sessions that act as the owner: what migrations make belongs to it.
+func OwnerURL(address, owner string) (string, error) {
+	if err := checkName(owner); err != nil {
+		return "", fmt.Errorf("roles: %w", err)
+	}
+	separator := "?"
+	if strings.Contains(address, "?") {
+		separator = "&"
+	}
+	return address + separator + "options=-c%20role%3D" + owner, nil
+}
+
+// aloneLock is the advisory lock of Alone.
+const aloneLock = 0x62656c6672796465 // "belfryde"
+
+// Alone calls do while no other call of Alone on this database does. It holds one connection meanwhile, and no snapshot.
+func Alone(ctx context.Context, address string, do func(context.Context) error) error {
+	return transaction(ctx, "wait for the other migration", address, func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(aloneLock)); err != nil {
+			return err
+		}
+		if err := do(ctx); err != nil {
+			return &doneError{err}
+		}
+		return nil
+	})
+}
+
+// doneError is an error of what Alone called.
+type doneError struct{ error }
+
+// change runs do in one transaction, under the lock.
+func change(ctx context.Context, what, address string, o Options, do func(context.Context, pgx.Tx) error) error {
+	if err := o.check(); err != nil {
+		return fmt.Errorf("roles: %s: %w", what, err)
+	}
+	return transaction(ctx, what, address, func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(rolesLock)); err != nil {
+			return err
+		}
+		return do(ctx, tx)
+	})
+}
+
+// transaction runs do in one, on a connection of its own.
+func transaction(ctx context.Context, what, address string, do func(context.Context, pgx.Tx) error) error {
+	config, err := pgx.ParseConfig(address)
+	if err != nil {
+		return fmt.Errorf("roles: %s: the database address is not valid", what) // the parser's text may quote a password
+	}
+	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return fmt.Errorf("roles: %s: %w", what, err)
+	}
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return do(ctx, tx) })
+	closeErr := conn.Close(context.WithoutCancel(ctx))
+	if done := (*doneError)(nil); errors.As(err, &done) {
+		return done.error
+	}
+	if err = errors.Join(err, closeErr); err != nil {
+		return fmt.Errorf("roles: %s: %w", what, err)
+	}
+	return nil
+}
+
+var plainName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
+
+func checkName(name string) error {
+	if !plainName.MatchString(name) {
+		return fmt.Errorf("%q cannot name a role or table: want up to 63 lower-case letters, digits and _, not a digit first", name)
+	}
+	return nil
+}
+
+func (o Options) check() error {
+	names := []string{o.Owner}
+	if o.Member != "" {
+		names = append(names, o.Member)
+	}
+	for _, role := range o.Roles {
+		names = append(append(names, role.Name), role.Without...)
+	}
+	for _, name := range names {
+		if err := checkName(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func exists(ctx context.Context, tx pgx.Tx, name string) (there bool, err error) {
+	err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", name).Scan(&there)
+	return there, err
+}
+
+func makeRole(ctx context.Context, tx pgx.Tx, statement, name string) error {
+	there, err := exists(ctx, tx, name)
+	if err != nil || there {
+		return err
+	}
+	return execute(ctx, tx, statement, "role", name)
+}
+
+// execute runs a statement with the names that it has in braces.
+func execute(ctx context.Context, tx pgx.Tx, name string, pairs ...string) error {
+	text, err := files.ReadFile("sql/" + name + ".sql")
+	if err != nil {
+		return err
+	}
+	var replaced []string
+	for i := 0; i < len(pairs); i += 2 {
+		replaced = append(replaced, "{"+pairs[i]+"}", pairs[i+1])
+	}
+	if _, err := tx.Exec(ctx, strings.NewReplacer(replaced...).Replace(string(text))); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}

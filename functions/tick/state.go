@@ -1,0 +1,77 @@
+package tick
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+const (
+	statePeriod  = time.Minute      // between two records of one holder
+	stateWindow  = time.Minute      // that its counts of attempts are about
+	stateTimeout = 10 * time.Second // for reading the numbers
+)
+
+// StateMessage is the message of the record that says how the deployment stands. Its fields are in docs/metrics.md.
+const StateMessage = "state"
+
+// stateLog writes how the deployment stands into the log, where platforms make metrics of it. Only who holds leases does,
+// so that a minute without a record is one in which nobody ticked.
+type stateLog struct {
+	store   core.StatsStore
+	log     *slog.Logger
+	last    time.Time // of the last record, or try
+	writing sync.WaitGroup
+}
+
+// ticked is told of each pass that succeeded, by one goroutine at a time. It waits for nothing: a pass longer than its
+// leases would lose them.
+func (s *stateLog) ticked(ctx context.Context, r core.TickReport) {
+	if r.Held == 0 || !s.last.IsZero() && r.Now.Sub(s.last) < statePeriod {
+		return
+	}
+	s.last = r.Now
+	s.writing.Go(func() { s.write(ctx) })
+}
+
+func (s *stateLog) write(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, stateTimeout)
+	defer cancel()
+	stats, err := s.store.Stats(ctx, stateWindow)
+	if err != nil {
+		s.log.Error("state not read", "error", err)
+		return
+	}
+	s.log.Info(StateMessage, stateOf(&stats)...)
+}
+
+// stateOf are the fields of the record: numbers that a metric can be made of, counted up to core.CountCap.
+func stateOf(s *core.Stats) []any {
+	var due, queued, running int
+	fields := []any{}
+	for _, p := range core.Priorities {
+		for i := range s.Queues {
+			q := &s.Queues[i]
+			if q.Priority != p {
+				continue
+			}
+			due, queued, running = due+q.Due, queued+q.Queued, running+q.Running
+			fields = append(fields, "oldest_due_seconds_"+p.String(), max(q.OldestDue, 0).Seconds())
+		}
+	}
+	open := 0
+	for _, a := range s.OpenAlerts {
+		open += a.Open
+	}
+	var failed, done int64
+	for i := range s.Rollups {
+		failed, done = failed+s.Rollups[i].Failed, done+s.Rollups[i].Done
+	}
+	return append(fields, "due", due, "queued", queued, "running", running, "stuck", s.Stuck, "unhandled", s.Unhandled,
+		"dead_letters", s.DeadLetters, "failed", failed, "done", done, "open_alerts", open,
+		"oldest_due_schedule_seconds", s.OldestDueSchedule.Seconds(), "oldest_snapshot_seconds", s.OldestSnapshot.Seconds(),
+		"history_overflow", s.HistoryOverflow)
+}
