@@ -35,6 +35,7 @@ type (
 	openParam struct {
 		Name, In, Description string
 		Required              bool
+		AllowEmptyValue       bool `json:"allowEmptyValue"`
 		Schema                *openSchema
 		Example               any
 	}

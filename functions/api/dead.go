@@ -53,9 +53,6 @@ func (a *API) discard(w http.ResponseWriter, r *http.Request) error {
 	q := p.deadQuery()
 	q.IDs = p.ids("id", maxPage)
 	limit, all, dry := p.whole("limit", 1, DeadLimit, defaultDeadLimit), p.flag("all"), p.flag("dry_run")
-	if p.values.Has("type") && q.Type == "" { // a script's variable that is empty must not mean all types
-		p.errs.Add("type", "must not be empty; leave it out to mean all types")
-	}
 	if !names(q) && !all {
 		p.errs.Add("all", allRule)
 	}

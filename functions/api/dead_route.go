@@ -11,15 +11,12 @@ func (a *API) deadRoutes(schemas huma.Registry) []route {
 	const tag, path = "Dead letters", "/v1/dead-letters"
 	filters := []*huma.Param{
 		query("type", "Dead letters of this type.", textSchema(200)),
-		query("tenant", "Jobs of this tenant. Empty: jobs without a tenant.", textSchema(255)),
+		tenantFilter("Dead letters"),
 		query("error_group", "Those that failed alike; see groups.", &huma.Schema{Type: huma.TypeString, Pattern: groupPattern}),
 		query("failed_before", "Those that failed before this time.", timeSchema()),
 	}
 	with := func(more ...*huma.Param) []*huma.Param { return append(append([]*huma.Param{}, filters...), more...) }
-	flag, some := &huma.Schema{Type: huma.TypeBoolean}, textSchema(200)
-	least := 1
-	some.MinLength = &least
-	discarded := append([]*huma.Param{query("type", "Dead letters of this type.", some)}, filters[1:]...)
+	flag := &huma.Schema{Type: huma.TypeBoolean}
 	return []route{
 		{describe(schemas, tag, "list-dead-letters", http.MethodGet, path, "List jobs that failed for good", "Newest first.").
 			with(with(pageParams()...)...).answers(http.StatusOK, "A page.", schemaOf[pageDoc](schemas)).
@@ -34,7 +31,7 @@ func (a *API) deadRoutes(schemas huma.Registry) []route {
 				"and from as this answer has them in after and next_run_at, until remaining is 0.").
 			takes(schemaOf[redriveDoc](schemas), true).answers(http.StatusOK, "What became of them.", schemaOf[redrivenDoc](schemas)).refusesBody(), a.redrive, a.Limits.BodyTime},
 		{describe(schemas, tag, "discard-dead-letters", http.MethodDelete, path, "Delete those that match", "The lowest id first. They are gone for good.").
-			with(append(discarded, query("id", "These dead letters. May stand more than once.", manySchema(maxPage, jobID().Schema)),
+			with(with(query("id", "These dead letters. May stand more than once.", manySchema(maxPage, jobID().Schema)),
 				query("limit", "At most this many.", wholeSchema(1, DeadLimit, defaultDeadLimit)),
 				query("all", "Required to be true where nothing else says which are meant.", flag),
 				query("dry_run", "Only count them.", flag))...).

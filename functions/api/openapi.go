@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/belfry-dev/belfry/core"
 )
 
 // intro is what the document says of the API as a whole.
@@ -91,8 +93,19 @@ func jobID() *huma.Param {
 	return &huma.Param{Name: "id", In: "path", Required: true, Description: "The job's id.", Schema: idText("").Schema(nil)}
 }
 
+// textSchema is a text that is not empty.
 func textSchema(limit int) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, MaxLength: &limit, Pattern: linePattern}
+	least := 1
+	return &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &limit, Pattern: linePattern}
+}
+
+// tenantFilter is the parameter tenant of a list: the one that may be empty.
+func tenantFilter(what string) *huma.Param {
+	schema := textSchema(core.MaxTenantBytes)
+	schema.MinLength = nil
+	p := query("tenant", what+" of this tenant. Empty: those without a tenant.", schema)
+	p.AllowEmptyValue = true
+	return p
 }
 
 func timeSchema() *huma.Schema { return &huma.Schema{Type: huma.TypeString, Format: "date-time"} }

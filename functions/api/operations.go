@@ -44,7 +44,7 @@ func jobFilters() []*huma.Param {
 	return append([]*huma.Param{
 		query("status", "Jobs in one of these states. May stand more than once.", manySchema(statusWords, wordSchema("scheduled", "queued", "running", "done", "failed", "cancelled"))),
 		query("type", "Jobs of this type.", textSchema(200)),
-		query("tenant", "Jobs of this tenant. Empty: jobs without a tenant.", textSchema(255)),
+		tenantFilter("Jobs"),
 		query("priority", "Jobs of this priority.", wordSchema("critical", "default", "bulk")),
 		query("tag", "Jobs with this tag.", textSchema(64)),
 		query("schedule", "Jobs that the schedule of this name made.", textSchema(core.MaxScheduleNameBytes)),

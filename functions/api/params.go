@@ -19,8 +19,11 @@ type params struct {
 	errs       core.FieldErrors
 }
 
-// newParams reads the query. Names that are not among known are faults, and so are values that stand twice
-// under a name that is not among many.
+// emptyRule refuses a parameter that is given but empty: a script's variable that is not set must not ask for everything.
+const emptyRule = "must not be empty; leave the parameter out instead"
+
+// newParams reads the query. Names that are not among known are faults, and so are values that are given twice under a
+// name that is not among many, and values that are empty. Only tenant may be empty: see tenant.
 func (a *API) newParams(r *http.Request, known []string, many ...string) *params {
 	p := &params{now: a.Now(), tenantOnly: callerOf(r.Context()).tenant}
 	values, err := url.ParseQuery(r.URL.RawQuery)
@@ -33,7 +36,10 @@ func (a *API) newParams(r *http.Request, known []string, many ...string) *params
 		case !slices.Contains(known, name) && !slices.Contains(many, name):
 			p.errs.Add(shown(name), "is no parameter here; %s", parametersAre(append(slices.Clone(known), many...)))
 		case len(values[name]) > 1 && !slices.Contains(many, name):
-			p.errs.Add(name, "stands twice")
+			p.errs.Add(name, "is given twice")
+		case name != "tenant" && slices.Contains(values[name], ""):
+			p.errs.Add(name, emptyRule)
+			delete(values, name) // one fault is enough
 		}
 		if len(p.errs) == maxFaults {
 			break
@@ -66,14 +72,14 @@ func (p *params) problem() error {
 	return fieldsProblem(http.StatusUnprocessableEntity, p.errs)
 }
 
-// text reads a name to filter by. Absent and empty are the same, but for tenant.
+// text reads a name to filter by; "" where it is not given.
 func (p *params) text(name string, limit int) string {
 	value := p.values.Get(name)
 	core.CheckText(&p.errs, name, value, limit)
 	return value
 }
 
-// tenant reads the tenant: nil means any, "" the jobs without one.
+// tenant reads the tenant to filter by: nil means any, "" what belongs to none. Calls about one thing refuse "".
 func (p *params) tenant() *string {
 	if !p.values.Has("tenant") {
 		return nil

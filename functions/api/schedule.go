@@ -209,6 +209,9 @@ func (a *API) scheduleOf(p *params, r *http.Request) (tenant, name string, err e
 		p.errs.Add("name", nameRule)
 	}
 	given := p.tenant()
+	if given != nil && *given == "" {
+		p.errs.Add("tenant", emptyRule)
+	}
 	if err := p.problem(); err != nil {
 		return "", "", err
 	}

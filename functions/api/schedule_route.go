@@ -38,7 +38,7 @@ func (a *API) scheduleRoutes(schemas huma.Registry) []route {
 	}
 	routes := []route{
 		{describe(schemas, tag, "list-schedules", http.MethodGet, "/v1/schedules", "List schedules", "By tenant and name.").
-			with(query("type", "Of this type.", textSchema(core.MaxTypeBytes)), tenantParam(), query("paused", "Only those that are paused, or that are not.", &huma.Schema{Type: huma.TypeBoolean})).
+			with(query("type", "Of this type.", textSchema(core.MaxTypeBytes)), tenantFilter("Schedules"), query("paused", "Only those that are paused, or that are not.", &huma.Schema{Type: huma.TypeBoolean})).
 			with(page...).answers(http.StatusOK, "A page.", schemaOf[schedulePageDoc](schemas)).refuses(http.StatusUnprocessableEntity), a.listSchedules, 0},
 		{tagged(describe(schemas, tag, "get-schedule", http.MethodGet, path, "Look at a schedule", "").with(scheduleName(), tenantParam()).
 			answers(http.StatusOK, "The schedule.", one)).refuses(http.StatusNotFound, http.StatusUnprocessableEntity), a.getSchedule, 0},
@@ -62,7 +62,7 @@ func (a *API) scheduleRoutes(schemas huma.Registry) []route {
 		{describe(schemas, tag, "preview-schedule", http.MethodPost, "/v1/schedules/preview", "When would a rule be due?", "Nothing is kept.").
 			takes(schemaOf[previewAskDoc](schemas), true).answers(http.StatusOK, "What the rule comes to.", preview).refusesBody(), a.previewSchedule, a.Limits.BodyTime},
 		{describe(schemas, tag, "list-alerts", http.MethodGet, "/v1/alerts", "List alerts", "Newest first: what an operator should know.").
-			with(tenantParam(), query("kind", "Of this kind.", textSchema(100)), query("open", "Only those that are not cleared.", &huma.Schema{Type: huma.TypeBoolean})).with(page...).
+			with(tenantFilter("Alerts"), query("kind", "Of this kind.", textSchema(100)), query("open", "Only those that are not cleared.", &huma.Schema{Type: huma.TypeBoolean})).with(page...).
 			answers(http.StatusOK, "A page.", schemaOf[alertPageDoc](schemas)).refuses(http.StatusUnprocessableEntity), a.listAlerts, 0},
 	}...)
 }
