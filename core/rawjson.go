@@ -29,6 +29,9 @@ type JSONFacts struct {
 func ScanJSON(text []byte) (JSONFacts, error) {
 	s := jsonScan{text: text, facts: JSONFacts{Nul: -1, Lone: -1}}
 	if s.run(); s.reason != "" {
+		if fault := encodingOf(text); fault != "" {
+			return JSONFacts{}, &JSONError{0, "the text " + fault}
+		}
 		return JSONFacts{}, &JSONError{s.pos, s.reason}
 	}
 	return s.facts, nil
@@ -93,7 +96,7 @@ func (s *jsonScan) value(c byte) (state int) {
 	case c == 'n':
 		s.literal("null")
 	default:
-		s.fail("a value must stand here")
+		s.expect("a value")
 	}
 	return jsonAfter
 }
@@ -127,7 +130,9 @@ func (s *jsonScan) inObject() bool { return s.object[s.depth/64]>>(s.depth%64)&1
 func (s *jsonScan) after(c byte) (state int) {
 	switch {
 	case s.depth == 0:
-		s.fail("something follows the value")
+		if s.fail("something follows the value"); oddAt(s.text[s.pos:]) != "" {
+			s.reason += ": " + oddAt(s.text[s.pos:])
+		}
 	case c == ',' && s.inObject():
 		s.pos++
 		return jsonKey
@@ -137,14 +142,14 @@ func (s *jsonScan) after(c byte) (state int) {
 	case c == '}' && s.inObject(), c == ']' && !s.inObject():
 		return s.close()
 	default:
-		s.fail("a comma or the closing bracket must stand here")
+		s.expect("a comma or the closing bracket")
 	}
 	return jsonAfter
 }
 
 func (s *jsonScan) key(c byte) (state int) {
 	if c != '"' {
-		s.fail("a member's name in double quotes must stand here")
+		s.expect("a member's name in double quotes")
 		return jsonAfter
 	}
 	if s.str(); s.reason != "" {
@@ -167,6 +172,13 @@ func (s *jsonScan) space() {
 		default:
 			return
 		}
+	}
+}
+
+// expect fails for want of what, and names what stands there instead where that is hard to see.
+func (s *jsonScan) expect(what string) {
+	if s.fail(what + " must stand here"); oddAt(s.text[s.pos:]) != "" {
+		s.reason += ", not " + oddAt(s.text[s.pos:])
 	}
 }
 

@@ -65,8 +65,8 @@ func TestScanJSONRefuses(t *testing.T) {
 		"\"a\nb\"":                          {2, "a control character in a string must be escaped"},
 		"\"a\xffb\"":                        {2, "not valid UTF-8"},
 		"\"\xed\xa0\x80\"":                  {1, "not valid UTF-8"},
-		"\xef\xbb\xbf{}":                    {0, "a value must stand here"},
-		"{}\x00":                            {2, "something follows the value"},
+		"\xef\xbb\xbf{}":                    {0, "the text begins with a byte order mark (EF BB BF), which JSON does not have; save it as UTF-8 without one"},
+		"{}\x00":                            {2, "something follows the value: a NUL (U+0000)"},
 		strings.Repeat("[", MaxJSONDepth+1): {MaxJSONDepth, "nested too deep"},
 	} {
 		_, err := ScanJSON([]byte(text))

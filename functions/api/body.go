@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -30,12 +31,25 @@ func (a *API) readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]b
 	return body, nil
 }
 
-// readOptional reads a body that may be left out; then it is nil.
+// readOptional reads a body that may be left out; then it is nil. One of unknown length that ends at once is left out too.
 func (a *API) readOptional(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
 	}
+	if r.ContentLength < 0 {
+		body := bufio.NewReaderSize(r.Body, 16)
+		if _, err := body.Peek(1); errors.Is(err, io.EOF) {
+			return nil, nil
+		}
+		r.Body = peekedBody{body, r.Body}
+	}
 	return a.readBody(w, r, a.Limits.Body)
+}
+
+// peekedBody is a body of which the first bytes were looked at.
+type peekedBody struct {
+	io.Reader
+	io.Closer
 }
 
 // checkMedia accepts JSON as it is. A missing type is refused too: a page of a stranger can make a browser
@@ -45,7 +59,7 @@ func checkMedia(h http.Header) *Problem {
 	if err != nil || media != "application/json" || len(h.Values("Content-Type")) > 1 {
 		return fieldProblem(http.StatusUnsupportedMediaType, "Content-Type", "must be application/json").with("Accept", "application/json")
 	}
-	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
+	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "utf8") {
 		return fieldProblem(http.StatusUnsupportedMediaType, "Content-Type", "must have no charset but utf-8")
 	}
 	for _, coding := range h.Values("Content-Encoding") {

@@ -171,9 +171,9 @@ func (d *decoder) instant(field string, raw []byte, now time.Time) time.Time {
 
 // parseInstant reads an RFC 3339 time of a field or a parameter.
 func parseInstant(field, text string, now time.Time) (time.Time, *core.FieldError) {
-	var t time.Time
-	if len(text) > 64 || t.UnmarshalText([]byte(text)) != nil {
-		return time.Time{}, &core.FieldError{Field: field, Rule: `must be an RFC 3339 time such as "2026-03-01T12:00:00Z", with a year of four digits and an offset`}
+	t, rule := core.ParseInstant(text)
+	if rule != "" {
+		return time.Time{}, &core.FieldError{Field: field, Rule: rule}
 	}
 	return core.CheckInstant(field, t, now)
 }

@@ -79,6 +79,14 @@ var hostileTexts = []string{
 	"9223372036854775808", "99999999999999999999", "-9223372036854775809", strings.Repeat("9", 400), strings.Repeat("a", 5000), strings.Repeat("é", 300),
 }
 
+// wrongTimes look like times, and are none of RFC 3339.
+var wrongTimes = []string{
+	"2030-03-01T12:00:00,5Z", "2030-03-01T2:00:00Z", "2030-03-01T12:00:00+24:00", "2030-03-01T12:00:00+23:60", "2030-03-01T12:00:60Z", "2030-03-01T23:59:60.5Z",
+	"2030-03-01 12:00:00Z", "2030-03-01T12:00Z", "2030-03-01T12:00:00", "2030-03-01T12:00:00.Z", "2030-03-01T12:00:00+0100", "2030-03-01T12:00:00+01", "2030-03-01T24:00:00Z",
+	"2030-02-30T12:00:00Z", "2030-3-1T12:00:00Z", "12030-03-01T12:00:00Z", "+2030-03-01T12:00:00Z", "20300301T120000Z", "2030-03-01T12:00:00ZZ", "2030-W09-5T12:00:00Z", "2030-03-01T12:00:00\u22120100",
+	"\uff12030-03-01T12:00:00Z", "now", "1767225600", "2030-03-01T12:00:00 Z", "2030-03-01T12:00:00+ 1:00", "2030-03-01",
+}
+
 // wrongFor are the texts that a schema does not accept, by its own words.
 func (m *maker) wrongFor(s *openSchema) []string {
 	var wrong []string
@@ -89,6 +97,9 @@ func (m *maker) wrongFor(s *openSchema) []string {
 	}
 	if s.MaxLength != nil {
 		wrong = append(wrong, strings.Repeat("a", *s.MaxLength+1))
+	}
+	if s.Format == "date-time" {
+		wrong = append(wrong, wrongTimes...)
 	}
 	if s.Maximum != nil {
 		wrong = append(wrong, strconv.FormatFloat(*s.Maximum+1, 'f', -1, 64), strconv.FormatFloat(*s.Minimum-1, 'f', -1, 64), "1.5")

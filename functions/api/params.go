@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
@@ -100,13 +101,17 @@ func (p *params) whole(name string, low, high, absent int) int {
 	return n
 }
 
-// instant reads an RFC 3339 time.
+// instant reads an RFC 3339 time. In a query a plus sign that is not encoded is a space.
 func (p *params) instant(name string) time.Time {
 	if !p.values.Has(name) {
 		return time.Time{}
 	}
-	t, fault := parseInstant(name, p.values.Get(name), p.now)
+	text := p.values.Get(name)
+	t, fault := parseInstant(name, text, p.now)
 	if fault != nil {
+		if plus := strings.ReplaceAll(text, " ", "+"); plus != text && core.IsInstant(plus) {
+			fault.Rule = `must have the + of its offset written as %2B: in a query a + is a space`
+		}
 		p.errs = append(p.errs, fault)
 	}
 	return t

@@ -40,7 +40,7 @@ func (a *API) putSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err := a.newParams(r, nil).problem(); err != nil {
 		return err
 	}
-	match, star, err := preconditions(r.Header)
+	asked, err := readConditions(r.Header)
 	if err != nil {
 		return err
 	}
@@ -81,10 +81,12 @@ func (a *API) putSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err := a.checkTarget(r.Context(), rule.Target); err != nil {
 		return err
 	}
-	if star {
-		if err := a.present(r.Context(), tenant, name, &match); err != nil {
-			return err
-		}
+	match, err := a.resolve(r.Context(), asked, tenant, name)
+	switch {
+	case errors.Is(err, core.ErrNotFound):
+		return scheduleFault(core.ErrStale)
+	case err != nil:
+		return scheduleFault(err)
 	}
 	s, made, err := a.Schedules.Put(r.Context(), tenant, name, rule, match)
 	if err != nil {
@@ -244,9 +246,13 @@ func (a *API) deleteSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	match, _, err := preconditions(r.Header)
+	asked, err := readConditions(r.Header)
 	if err != nil {
 		return err
+	}
+	match, err := a.resolve(r.Context(), asked, tenant, name)
+	if err != nil {
+		return scheduleFault(err)
 	}
 	if err := a.Ledger.DeleteSchedule(r.Context(), tenant, name, match.Version); err != nil {
 		return scheduleFault(err)

@@ -8,11 +8,8 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// What an ETag looks like, and If-Match.
-const (
-	etagPattern  = `^"[1-9][0-9]{0,17}"$`
-	matchPattern = `^("[1-9][0-9]{0,17}"|\*)$`
-)
+// etagPattern is what an ETag looks like.
+const etagPattern = `^"[1-9][0-9]{0,17}"$`
 
 // scheduleRoutes are the calls about schedules and alerts.
 func (a *API) scheduleRoutes(schemas huma.Registry) []route {
@@ -24,7 +21,7 @@ func (a *API) scheduleRoutes(schemas huma.Registry) []route {
 	page := pageParamsOf("Schedules", 600)
 	put := describe(schemas, tag, "put-schedule", http.MethodPut, path, "Make or change a schedule",
 		"The definition is replaced as a whole; putting the same again changes nothing. A changed rule counts from now: nothing before now fires.").
-		with(scheduleName(), precondition("If-Match", `The ETag of the version to replace, such as "3"; * asks that there is one.`, matchSchema()), precondition("If-None-Match", "With * only a new schedule is made.", wordSchema("*"))).
+		with(scheduleName(), precondition("If-Match", `The ETag of the version to replace, such as "3", or several with commas; * asks that there is one. Weak ones (W/"3") match none.`, matchSchema()), precondition("If-None-Match", "With * only a new schedule is made; with ETags only another version is replaced.", matchSchema())).
 		takes(schemaOf[newScheduleDoc](schemas), true).answers(http.StatusCreated, "The new schedule.", one).answers(http.StatusOK, "The schedule.", one)
 	gone := describe(schemas, tag, "delete-schedule", http.MethodDelete, path, "Delete a schedule", "Its ledger goes with it; the jobs it made stay.").
 		with(scheduleName(), tenantParam(), precondition("If-Match", "Only in this version.", matchSchema()))
@@ -89,7 +86,7 @@ func tenantParam() *huma.Param {
 }
 
 func matchSchema() *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, Pattern: matchPattern, Examples: []any{`"3"`}}
+	return &huma.Schema{Type: huma.TypeString, Pattern: tagsPattern, Examples: []any{`"3"`}}
 }
 
 func precondition(name, text string, schema *huma.Schema) *huma.Param {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -63,12 +64,53 @@ func TestSchedulePreconditions(t *testing.T) {
 	put(200, body, "If-Match", `"1"`)
 	put(200, `{"cron":"@hourly","type":"echo"}`, "If-Match", "*")
 	put(412, body, "If-Match", `"1"`)
-	for _, bad := range []string{"1", `W/"1"`, `"1","2"`, `"01"`, `"-1"`, `"x"`, `""`} {
+	for _, bad := range []string{"1", `W/"1`, `"1" "2"`, `w/"1"`, `"1",3`, `*, "2"`, `,`, `"a"b"`, ""} {
 		put(422, body, "If-Match", bad)
+		put(422, body, "If-None-Match", bad)
+		b.do("DELETE", path, "", "If-Match", bad).want(t, 422)
 	}
-	put(422, body, "If-None-Match", `"1"`)
 	b.do("DELETE", path, "", "If-Match", `"1"`).want(t, 412)
+	b.do("DELETE", path, "", "If-None-Match", `*`).want(t, 412)
 	b.do("DELETE", path, "", "If-Match", `"2"`).want(t, 204)
+	b.do("DELETE", path, "", "If-Match", `"2"`).want(t, 404)
+	b.do("DELETE", path, "", "If-Match", `*`).want(t, 404)
+}
+
+// By RFC 9110: If-Match is compared strongly, If-None-Match weakly, a list is true where one of it is, and a tag that this
+// server never gave is one like any other.
+func TestScheduleConditionsAreLists(t *testing.T) {
+	b := newBench(t)
+	version := 0
+	bodies := [2]string{`{"cron":"@daily","type":"echo"}`, `{"cron":"@hourly","type":"echo"}`}
+	put := func(match, none string, status int) {
+		t.Helper()
+		var header []string
+		for name, value := range map[string]string{"If-Match": match, "If-None-Match": none} {
+			if value = strings.ReplaceAll(value, "N", strconv.Itoa(version)); value != "" {
+				header = append(header, name, value)
+			}
+		}
+		if a := b.do("PUT", "/v1/schedules/s", bodies[version%2], header...).want(t, status); a.status < 300 {
+			version++
+		}
+	}
+	put(`"1", "2"`, "", 412)
+	put("", `"1", "2"`, 201) // there is none: not one of these
+	for _, true_ := range []string{`"N"`, `"N", "99"`, `"99","N"`, `"99" ,, W/"N", "N"`, `"x", "N"`, `*`, `"","N"`, "\t\"N\"\t,"} {
+		put(true_, "", 200)
+		put("", strings.ReplaceAll(strings.ReplaceAll(true_, "N", "98"), "*", `"98"`), 200)
+	}
+	for _, false_ := range []string{`W/"N"`, `W/"N", "99"`, `"99"`, `"0N"`, `"x"`, `""`, `"-N"`, `"N!"`} {
+		put(false_, "", 412)
+	}
+	for _, false_ := range []string{`W/"N"`, `"N"`, `"99", "N"`, `*`, `W/"99", W/"N"`} {
+		put("", false_, 412)
+	}
+	put(`"N"`, `"99"`, 200)
+	put(`"N"`, `"N"`, 412)
+	put(`"99"`, `"98"`, 412)
+	b.do("DELETE", "/v1/schedules/s", "", "If-Match", fmt.Sprintf(`W/"%d"`, version)).want(t, 412)
+	b.do("DELETE", "/v1/schedules/s", "", "If-Match", fmt.Sprintf(`"99", "%d"`, version)).want(t, 204)
 }
 
 // Names are free text: what a path cannot hold is encoded, and means nothing to the path.
