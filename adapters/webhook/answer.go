@@ -18,11 +18,11 @@ const (
 	maxRetryAfter = 24 * time.Hour
 )
 
-// ended is what an answer means for the job and for its host.
+// ended is what an answer means for the job, and what an attempt showed of its host and its endpoint.
 type ended struct {
-	result  json.RawMessage
-	err     error
-	verdict verdict
+	result         json.RawMessage
+	err            error
+	host, endpoint verdict
 }
 
 // judgeAnswer turns a status into the job's end, by the rules of the contract: 2xx done, 202 accepted, 408, 425, 429
@@ -35,21 +35,21 @@ func judgeAnswer(host string, resp *http.Response, body []byte, now time.Time) e
 	}
 	switch {
 	case code == http.StatusAccepted:
-		return ended{err: core.ErrAccepted, verdict: healthy}
+		return ended{err: core.ErrAccepted, host: healthy, endpoint: healthy}
 	case code >= 200 && code <= 299:
-		return ended{result: resultOf(body), verdict: healthy}
+		return ended{result: resultOf(body), host: healthy, endpoint: healthy}
 	case code >= 300 && code <= 399:
-		return ended{err: fault("; redirects are not followed"), verdict: healthy}
+		return ended{err: fault("; redirects are not followed"), host: healthy, endpoint: healthy}
 	case code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusTooManyRequests, code >= 500 && code <= 599:
 		err := fault("")
 		if wait, ok := retryAfter(resp.Header, now); ok {
 			err = core.RetryAfter(err, wait)
 		}
-		return ended{err: err, verdict: unhealthy}
+		return ended{err: err, host: healthy, endpoint: unhealthy}
 	case code >= 400 && code <= 499:
-		return ended{err: core.Permanent(fault("")), verdict: healthy}
+		return ended{err: core.Permanent(fault("")), host: healthy, endpoint: healthy}
 	}
-	return ended{err: fault(", which is no final answer"), verdict: unhealthy} // 101 and numbers outside the classes
+	return ended{err: fault(", which is no final answer"), host: healthy, endpoint: unhealthy} // 101 and numbers outside the classes
 }
 
 func statusText(code int) string {

@@ -11,17 +11,17 @@ var breakerTestOptions = BreakerOptions{Failures: 3, Pause: 10 * time.Second, Ma
 func TestBreakerOpensProbesAndCloses(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	var b breaker
-	fail := func(probe bool) { b.end(unhealthy, probe, now, breakerTestOptions) }
+	fail := func(probe bool) { b.end(unhealthy, probe, 1, now, breakerTestOptions) }
 	expect := func(step string, wantProbe, wantOK bool, wantWait time.Duration) {
 		t.Helper()
-		if probe, ok, wait := b.allow(now); probe != wantProbe || ok != wantOK || wait != wantWait {
+		if probe, ok, wait := b.admit(1, now); probe != wantProbe || ok != wantOK || wait != wantWait {
 			t.Fatalf("%s: probe %t, ok %t, wait %s; want %t, %t, %s", step, probe, ok, wait, wantProbe, wantOK, wantWait)
 		}
 	}
 	fail(false)
 	fail(false)
 	expect("two failures", false, true, 0)
-	b.end(healthy, false, now, breakerTestOptions)
+	b.end(healthy, false, 1, now, breakerTestOptions)
 	fail(false)
 	fail(false)
 	expect("two more after a success", false, true, 0)
@@ -41,10 +41,10 @@ func TestBreakerOpensProbesAndCloses(t *testing.T) {
 	}
 	now = now.Add(60 * time.Second)
 	b.probing = true
-	b.end(unknown, true, now, breakerTestOptions)
+	b.end(unknown, true, 1, now, breakerTestOptions)
 	expect("a probe that showed nothing is tried again", true, true, 0)
 	b.probing = true
-	b.end(healthy, true, now, breakerTestOptions)
+	b.end(healthy, true, 1, now, breakerTestOptions)
 	expect("a good probe closes it", false, true, 0)
 	if b != (breaker{}) {
 		t.Errorf("left over: %+v", b)
@@ -58,7 +58,7 @@ func TestBreakerIsForgottenWhenStale(t *testing.T) {
 		t.Error("a clean one is kept")
 	}
 	for n := range 4 {
-		b.end(unhealthy, false, now, breakerTestOptions)
+		b.end(unhealthy, false, 1, now, breakerTestOptions)
 		if b.forgettable(now.Add(60*time.Second), breakerTestOptions) {
 			t.Errorf("after %d failures it is forgotten too early", n+1)
 		}
@@ -78,7 +78,7 @@ func TestBreakerHoldsItsPromises(t *testing.T) {
 		var flying []bool // probe or not
 		for range 300 {
 			now = now.Add(time.Duration(random.Int64N(int64(20 * time.Second))))
-			if probe, ok, wait := b.allow(now); ok {
+			if probe, ok, wait := b.admit(1, now); ok {
 				if probe {
 					b.probing = true
 				}
@@ -98,9 +98,9 @@ func TestBreakerHoldsItsPromises(t *testing.T) {
 			if len(flying) > 0 && random.IntN(2) == 0 {
 				i := random.IntN(len(flying))
 				v := verdict(random.IntN(3))
-				b.end(v, flying[i], now, breakerTestOptions)
+				b.end(v, flying[i], 1, now, breakerTestOptions)
 				flying = append(flying[:i], flying[i+1:]...)
-				if _, ok, _ := b.allow(now); v == healthy && !ok {
+				if _, ok, _ := b.admit(1, now); v == healthy && !ok {
 					t.Fatalf("seed %d: closed to others after a success", seed)
 				}
 			}

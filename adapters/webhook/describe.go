@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -35,7 +36,7 @@ func faultText(err error) string {
 	case errors.As(err, &name):
 		return "the host's name could not be looked up"
 	case errors.As(err, &cert):
-		return cert.Error()
+		return "TLS: " + certificateFault(cert.Err)
 	case errors.As(err, &alert):
 		return "TLS: " + alert.Error()
 	case errors.As(err, &record):
@@ -50,4 +51,23 @@ func faultText(err error) string {
 		return "timed out while connecting"
 	}
 	return "the connection failed, or the answer was not HTTP"
+}
+
+// certificateFault words why a certificate was not taken. The library's own text lists all names and addresses that
+// the certificate is for.
+func certificateFault(err error) string {
+	var (
+		name    x509.HostnameError
+		signer  x509.UnknownAuthorityError
+		invalid x509.CertificateInvalidError
+	)
+	switch {
+	case errors.As(err, &name):
+		return "the certificate is for other names"
+	case errors.As(err, &signer):
+		return "the certificate is signed by an unknown authority"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "the certificate has expired or is not valid yet"
+	}
+	return "the certificate is not valid"
 }

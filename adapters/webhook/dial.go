@@ -9,10 +9,24 @@ import (
 	"time"
 )
 
+// dialError is the end of an attempt to connect.
+type dialError struct{ error }
+
+func (e *dialError) Unwrap() error { return e.error }
+
 // dialContext connects to host:port for the transport. It looks the host up once, refuses it if any of its
 // addresses is refused, and connects to one that was judged, so that no second look-up can answer otherwise. The
 // socket's own check, just before connect, judges the address once more.
+// The error is a *dialError.
 func (g *Guard) dialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := g.dial(ctx, network, address)
+	if err != nil {
+		return nil, &dialError{err}
+	}
+	return &answeredConn{conn}, nil
+}
+
+func (g *Guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
@@ -51,8 +65,9 @@ func (g *Guard) connectOne(ctx context.Context, network, address string, trusted
 	return g.connect(ctx, network, address, trusted)
 }
 
-// resolve returns the addresses of host, in the resolver's order. A *RefusedError tells of the first that is
-// refused, even where others would do: a name with one bad address is under somebody's hand.
+// resolve returns the addresses of host, in the resolver's order. A *RefusedError is for the first that is refused, even
+// where others would do: a name with one bad address is under somebody's hand. The address is told to OnRefused and to
+// nobody else: the names of a network are not for callers to look up.
 func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	trusted := g.trusts(host)
 	if addr, err := netip.ParseAddr(host); err == nil {
@@ -72,7 +87,8 @@ func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 	for i, addr := range addrs {
 		addrs[i] = addr.Unmap()
 		if err := g.judge(addr); err != nil && !trusted {
-			return nil, refuse("the host resolves to an address that is not allowed: %s", err)
+			g.refused.tell(host, addr.Unmap())
+			return nil, refuse("the host resolves to an address that is not public")
 		}
 	}
 	return addrs, nil

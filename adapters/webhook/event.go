@@ -2,27 +2,31 @@ package webhook
 
 import "time"
 
-// HostEventKind says what changed at a host.
+// HostEventKind says what changed at a host, or at one of its endpoints.
 type HostEventKind string
 
 // What an operator should know, each told once per change.
 const (
-	HostPaused HostEventKind = "webhook host left alone" // after failures in a row; told again only after HostBack
-	HostBack   HostEventKind = "webhook host is back"    // a delivery got an answer
-	HostFull   HostEventKind = "webhook host is full"    // jobs are snoozed: as many deliveries run as may
-	HostFree   HostEventKind = "webhook host has room"   // half of the places are free again
+	HostPaused     HostEventKind = "webhook host left alone"     // after failed connections in a row; told again only after HostBack
+	HostBack       HostEventKind = "webhook host is back"        // it was connected to
+	HostFull       HostEventKind = "webhook host is full"        // jobs are snoozed: as many deliveries run as may
+	HostFree       HostEventKind = "webhook host has room"       // half of the places are free again
+	EndpointPaused HostEventKind = "webhook endpoint left alone" // after failed attempts in a row; told again only after EndpointBack
+	EndpointBack   HostEventKind = "webhook endpoint is back"    // it gave a final answer
 )
 
 // HostEvent is told to OnEvent.
 type HostEvent struct {
 	Kind     HostEventKind
 	Host     string        // and port
-	Failures int           // in a row (HostPaused)
-	Pause    time.Duration // the first (HostPaused)
+	Tenant   string        // of an endpoint
+	Type     string        // of an endpoint
+	Failures int           // in a row (HostPaused, EndpointPaused)
+	Pause    time.Duration // the first (HostPaused, EndpointPaused)
 	PerHost  int           // places (HostFull)
 }
 
-// tell tells the host's owner. gates.mu must not be held.
+// tell tells the operator. gates.mu must not be held.
 func (g *gates) tell(events ...HostEvent) {
 	for _, e := range events {
 		if e.Kind != "" && g.onEvent != nil {
@@ -31,31 +35,46 @@ func (g *gates) tell(events ...HostEvent) {
 	}
 }
 
-// change is what an end did to the breaker, if an operator should know.
-func change(host string, before, after breaker) HostEvent {
+// hostChange is what an end did to the breaker of a host, if an operator should know.
+func hostChange(r route, before, after breaker) HostEvent {
 	switch {
 	case before.pause == 0 && after.pause > 0:
-		return HostEvent{Kind: HostPaused, Host: host, Failures: after.failures, Pause: after.pause}
+		return HostEvent{Kind: HostPaused, Host: r.host, Failures: after.failures, Pause: after.pause}
 	case before.pause > 0 && after.pause == 0:
-		return HostEvent{Kind: HostBack, Host: host}
+		return HostEvent{Kind: HostBack, Host: r.host}
 	}
 	return HostEvent{}
 }
 
-// filledLocked notes that the host is full; gates.mu is held.
-func (g *gates) filledLocked(h *gate) HostEvent {
-	if h.full || len(h.slots) <= g.perHost/2 { // free again meanwhile
-		return HostEvent{}
+// endpointChange is the same for an endpoint. It names the host, the tenant and the type: a URL may hold a secret.
+func endpointChange(r route, before, after breaker) HostEvent {
+	e := hostChange(r, before, after)
+	switch e.Kind {
+	case HostPaused:
+		e.Kind = EndpointPaused
+	case HostBack:
+		e.Kind = EndpointBack
+	default:
+		return e
 	}
-	h.full = true
-	return HostEvent{Kind: HostFull, Host: h.host, PerHost: g.perHost}
+	e.Tenant, e.Type = r.jobTenant, r.typ
+	return e
 }
 
-// drainedLocked notes that a full host has room again now that a delivery ends; gates.mu is held.
-func (g *gates) drainedLocked(h *gate) HostEvent {
-	if !h.full || len(h.slots)-1 > g.perHost/2 {
+// filledLocked notes that the host is full; gates.mu is held.
+func (g *gates) filledLocked(p *pass) HostEvent {
+	if p.host.full {
 		return HostEvent{}
 	}
-	h.full = false
-	return HostEvent{Kind: HostFree, Host: h.host}
+	p.host.full = true
+	return HostEvent{Kind: HostFull, Host: p.route.host, PerHost: g.bounds.perHost}
+}
+
+// drainedLocked notes that a full host has room again now that a delivery has ended; gates.mu is held.
+func (g *gates) drainedLocked(p *pass) HostEvent {
+	if !p.host.full || p.host.inFlight > g.bounds.perHost/2 {
+		return HostEvent{}
+	}
+	p.host.full = false
+	return HostEvent{Kind: HostFree, Host: p.route.host}
 }

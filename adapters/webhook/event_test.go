@@ -27,7 +27,7 @@ func TestHostEventsAreToldOncePerChange(t *testing.T) {
 		}
 		fill := func() (all []*pass) {
 			for range 4 {
-				p, err := g.enter(t.Context(), "a:80", 0)
+				p, err := g.enter(t.Context(), to("a:80"))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -38,37 +38,37 @@ func TestHostEventsAreToldOncePerChange(t *testing.T) {
 
 		passes := fill()
 		for range 3 {
-			_, err := g.enter(t.Context(), "a:80", 0)
+			_, err := g.enter(t.Context(), to("a:80"))
 			snoozed(t, err)
 		}
 		expect("three jobs found it full", HostFull)
-		passes[0].leave(healthy)
+		succeeds(passes[0])
 		expect("three of four run")
-		passes[1].leave(healthy)
+		succeeds(passes[1])
 		expect("two of four run", HostFree)
-		passes[2].leave(healthy)
-		passes[3].leave(healthy)
+		succeeds(passes[2])
+		succeeds(passes[3])
 		expect("none runs")
 
 		for range breakerTestOptions.Failures + 3 {
-			if p, err := g.enter(t.Context(), "a:80", 0); err == nil {
-				p.leave(unhealthy)
+			if p, err := g.enter(t.Context(), to("a:80")); err == nil {
+				unconnected(p)
 			}
 		}
 		expect("it failed often", HostPaused)
 		for range 3 { // probes
 			time.Sleep(breakerTestOptions.MaxPause)
-			if p, err := g.enter(t.Context(), "a:80", 0); err == nil {
-				p.leave(unhealthy)
+			if p, err := g.enter(t.Context(), to("a:80")); err == nil {
+				unconnected(p)
 			}
 		}
 		expect("probes failed")
 		time.Sleep(breakerTestOptions.MaxPause)
-		p, err := g.enter(t.Context(), "a:80", 0)
+		p, err := g.enter(t.Context(), to("a:80"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.leave(healthy)
+		succeeds(p)
 		expect("a probe did not", HostBack)
 	})
 }

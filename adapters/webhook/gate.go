@@ -3,7 +3,7 @@ package webhook
 import (
 	"context"
 	"fmt"
-	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,166 +11,259 @@ import (
 )
 
 const (
-	fullSnooze      = time.Second // of a job whose host is full, the first time; it doubles
+	fullSnooze      = time.Second // of a job that finds no place, the first time; it doubles
 	fullSnoozeSteps = 5           // up to 32 s
-	sweepFrom       = 1024        // hosts remembered before the first look for some to forget
 )
 
-// gates holds back jobs whose host is failing or has as many deliveries as it may: they are snoozed, which costs
-// them no attempt and frees their worker's slot.
+// gates hold back jobs whose host or endpoint is failing, and jobs for which there is no place: they are snoozed,
+// which costs them no attempt and frees their worker's slot.
 type gates struct {
 	breaker BreakerOptions
-	perHost int
-	wait    time.Duration
+	bounds  bounds
+	wait    time.Duration // how long a job waits for a place
 	now     func() time.Time
 	chance  func() float64
 	onEvent func(HostEvent) // nil means nobody is told
 
-	mu      sync.Mutex
-	hosts   map[string]*gate
-	sweepAt int
+	mu        sync.Mutex
+	inFlight  int
+	tenants   map[string]int // deliveries in flight
+	hosts     places
+	endpoints places
+	waiting   []*waiter // those that came first stand first
 }
 
-// gate is what is known of one host. All but slots is guarded by gates.mu.
-type gate struct {
-	host    string
-	breaker breaker
-	slots   chan struct{} // holds one item per delivery in flight
-	users   int           // deliveries that wait or are in flight; none: it may be forgotten
-	waiting int
-	full    bool // said to be full
+// place is what is known of one host or one endpoint. It is guarded by gates.mu.
+type place struct {
+	breaker  breaker
+	inFlight int
+	waiting  int  // at a host: jobs that wait for any place
+	users    int  // deliveries that wait or are in flight; none: it may be forgotten
+	full     bool // said to be full
 }
 
-// pass is the right to one delivery to a host. leave ends it.
+// pass is the right to one delivery. leave ends it.
 type pass struct {
-	gates *gates
-	gate  *gate
-	probe bool
+	gates          *gates
+	route          route
+	host, endpoint *place
+	hostProbe      bool // it shows whether the host can be connected to
+	endpointProbe  bool // it shows whether the endpoint answers
 }
 
-// enter waits, shortly, for a place among the host's deliveries. The error is a snooze, or the end of ctx.
-func (g *gates) enter(ctx context.Context, host string, snoozes int) (*pass, error) {
-	h, err := g.admit(host, snoozes)
+// waiter is a job that waits for a place.
+type waiter struct {
+	pass *pass
+	let  chan error // told once, under gates.mu: nil, it is in; or a snooze
+}
+
+// enter waits, shortly, for a place among the deliveries of the tenant, the host and the endpoint. The error is a
+// snooze, or the end of ctx.
+func (g *gates) enter(ctx context.Context, r route) (*pass, error) {
+	g.mu.Lock()
+	p := g.useLocked(r)
+	if err := g.admitLocked(p); err != nil {
+		g.mu.Unlock()
+		return nil, err
+	}
+	if g.bounds.room(g, p) == roomLeft {
+		g.beginLocked(p)
+		g.mu.Unlock()
+		return p, nil
+	}
+	w := g.queueLocked(p)
+	g.mu.Unlock()
+	if w == nil {
+		return nil, g.full(p)
+	}
+	return g.await(ctx, w)
+}
+
+// useLocked counts a user of the route's places, which may be new.
+func (g *gates) useLocked(r route) *pass {
+	now := g.now()
+	return &pass{
+		gates: g, route: r,
+		host:     g.hosts.use(r.hostKey(), now, g.breaker),
+		endpoint: g.endpoints.use(r.endpointKey(), now, g.breaker),
+	}
+}
+
+// await waits until the job is let in, its patience or ctx ends.
+func (g *gates) await(ctx context.Context, w *waiter) (*pass, error) {
+	timer := time.NewTimer(g.wait)
+	defer timer.Stop()
+	select {
+	case err := <-w.let:
+		return w.pass.unless(err)
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	if !g.unqueue(w) { // let in, or sent off, meanwhile
+		return w.pass.unless(<-w.let)
+	}
+	if ctx.Err() != nil {
+		g.release(w.pass)
+		return nil, fmt.Errorf("target %s: %w", w.pass.route.host, context.Cause(ctx))
+	}
+	return nil, g.full(w.pass)
+}
+
+func (p *pass) unless(err error) (*pass, error) {
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case h.slots <- struct{}{}:
-		return g.begin(h, snoozes)
-	default:
-	}
-	if !g.queue(h, 1) {
-		g.forget(h)
-		return nil, g.full(h, snoozes)
-	}
-	timer := time.NewTimer(g.wait)
-	defer timer.Stop()
-	defer g.queue(h, -1)
-	select {
-	case h.slots <- struct{}{}:
-		return g.begin(h, snoozes)
-	case <-timer.C:
-		err = g.full(h, snoozes)
-	case <-ctx.Done():
-		err = fmt.Errorf("target %s: %w", host, context.Cause(ctx))
-	}
-	g.forget(h)
-	return nil, err
+	return p, nil
 }
 
-// admit counts a user of the host's gate, unless its breaker is open.
-func (g *gates) admit(host string, snoozes int) (*gate, error) {
+// admitLocked asks both breakers. If one is open the job's use of its places ends with the snooze it returns.
+func (g *gates) admitLocked(p *pass) error {
 	now := g.now()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	h := g.hosts[host]
-	if h == nil {
-		g.sweepLocked(now)
-		h = &gate{host: host, slots: make(chan struct{}, g.perHost)}
-		g.hosts[host] = h
+	var ok bool
+	var wait time.Duration
+	if p.hostProbe, ok, wait = p.host.breaker.admit(p.route.job, now); !ok {
+		g.releaseLocked(p)
+		return g.closed(p.route, p.host, "failed connections", wait)
 	}
-	if _, ok, wait := h.breaker.allow(now); !ok {
-		return nil, g.closed(h, wait)
+	if p.endpointProbe, ok, wait = p.endpoint.breaker.admit(p.route.job, now); !ok {
+		g.releaseLocked(p)
+		return g.closed(p.route, p.endpoint, "failed attempts", wait)
 	}
-	h.users++
-	return h, nil
+	return nil
 }
 
-// begin starts a delivery in a slot just taken, unless the breaker opened while it was waited for.
-func (g *gates) begin(h *gate, snoozes int) (*pass, error) {
-	g.mu.Lock()
+// beginLocked counts a delivery that was admitted and for which there is room.
+func (g *gates) beginLocked(p *pass) {
 	now := g.now()
-	probe, ok, wait := h.breaker.allow(now)
-	if ok {
-		if probe {
-			h.breaker.probing, h.breaker.overdue = true, now.Add(probePatience)
-		}
-		g.mu.Unlock()
-		return &pass{g, h, probe}, nil
+	if p.hostProbe {
+		p.host.breaker.begin(now)
 	}
-	err := g.closed(h, wait)
+	if p.endpointProbe {
+		p.endpoint.breaker.begin(now)
+	}
+	g.inFlight++
+	g.tenants[p.route.tenant]++
+	p.host.inFlight++
+	p.endpoint.inFlight++
+}
+
+// connected tells that the host was just connected to: others need not wait for the answer to know.
+func (p *pass) connected() {
+	g := p.gates
+	g.mu.Lock()
+	event := g.hostEndLocked(p, healthy)
 	g.mu.Unlock()
-	<-h.slots
-	g.forget(h)
-	return nil, err
+	g.tell(event)
 }
 
-// leave ends the delivery and tells the breaker what it showed of the host.
-func (p *pass) leave(v verdict) {
-	now := p.gates.now()
-	p.gates.mu.Lock()
-	before := p.gate.breaker
-	p.gate.breaker.end(v, p.probe, now, p.gates.breaker)
-	changed, drained := change(p.gate.host, before, p.gate.breaker), p.gates.drainedLocked(p.gate)
-	p.gates.mu.Unlock()
-	<-p.gate.slots
-	p.gates.forget(p.gate)
-	p.gates.tell(changed, drained)
+// hostEndLocked notes what the attempt showed of its host. It shows that once.
+func (g *gates) hostEndLocked(p *pass, v verdict) HostEvent {
+	before := p.host.breaker
+	p.host.breaker.end(v, p.hostProbe, p.route.job, g.now(), g.breaker)
+	p.hostProbe = false
+	return hostChange(p.route, before, p.host.breaker)
 }
 
-// queue changes how many wait at the gate; it refuses more than there are slots.
-func (g *gates) queue(h *gate, by int) bool {
+// leave ends the delivery and tells what it showed of its host and its endpoint.
+func (p *pass) leave(host, endpoint verdict) {
+	g := p.gates
+	g.mu.Lock()
+	hostChanged := g.hostEndLocked(p, host)
+	before := p.endpoint.breaker
+	p.endpoint.breaker.end(endpoint, p.endpointProbe, p.route.job, g.now(), g.breaker)
+	changed := endpointChange(p.route, before, p.endpoint.breaker)
+	g.inFlight--
+	if g.tenants[p.route.tenant]--; g.tenants[p.route.tenant] == 0 {
+		delete(g.tenants, p.route.tenant)
+	}
+	p.host.inFlight--
+	p.endpoint.inFlight--
+	drained := g.drainedLocked(p)
+	g.releaseLocked(p)
+	g.letInLocked()
+	g.mu.Unlock()
+	g.tell(hostChanged, changed, drained)
+}
+
+// queueLocked lets the job wait for a place; nil if enough do already.
+func (g *gates) queueLocked(p *pass) *waiter {
+	if len(g.waiting) >= g.bounds.waiting() || p.host.waiting >= g.bounds.perHost {
+		return nil
+	}
+	w := &waiter{pass: p, let: make(chan error, 1)}
+	g.waiting = append(g.waiting, w)
+	p.host.waiting++
+	return w
+}
+
+// unqueue ends a wait, and reports whether it had not ended yet.
+func (g *gates) unqueue(w *waiter) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if by > 0 && h.waiting >= g.perHost {
+	i := slices.Index(g.waiting, w)
+	if i < 0 {
 		return false
 	}
-	h.waiting += by
+	g.waiting = slices.Delete(g.waiting, i, i+1)
+	w.pass.host.waiting--
 	return true
 }
 
-// forget ends a use of the gate and drops what is not worth remembering.
-func (g *gates) forget(h *gate) {
+// letInLocked lets in those who wait and for whom there is room now, and sends off those whose breaker has opened.
+func (g *gates) letInLocked() {
+	kept := g.waiting[:0]
+	for _, w := range g.waiting {
+		if g.inFlight >= g.bounds.slots || g.bounds.room(g, w.pass) != roomLeft {
+			kept = append(kept, w)
+			continue
+		}
+		w.pass.host.waiting--
+		err := g.admitLocked(w.pass)
+		if err == nil {
+			g.beginLocked(w.pass)
+		}
+		w.let <- err
+	}
+	clear(g.waiting[len(kept):])
+	g.waiting = kept
+}
+
+func (g *gates) release(p *pass) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	h.users--
-	if h.users == 0 && h.breaker.failures == 0 {
-		delete(g.hosts, h.host)
+	g.releaseLocked(p)
+}
+
+// releaseLocked ends the job's use of its places, and forgets those that are not worth remembering.
+func (g *gates) releaseLocked(p *pass) {
+	p.host.users--
+	p.endpoint.users--
+	if p.host.forgotten() {
+		delete(g.hosts, p.route.hostKey())
+	}
+	if p.endpoint.forgotten() {
+		delete(g.endpoints, p.route.endpointKey())
 	}
 }
 
-// sweepLocked keeps the memory of failing hosts in proportion to those that failed lately.
-func (g *gates) sweepLocked(now time.Time) {
-	if len(g.hosts) < max(g.sweepAt, sweepFrom) {
-		return
-	}
-	maps.DeleteFunc(g.hosts, func(_ string, h *gate) bool { return h.users == 0 && h.breaker.forgettable(now, g.breaker) })
-	g.sweepAt = 2 * len(g.hosts)
+// closed is the snooze of a job whose host or endpoint is left alone. Waits are spread, so that not all come back at once.
+func (g *gates) closed(r route, at *place, failed string, wait time.Duration) error {
+	wait += time.Duration(g.chance() * float64(at.breaker.pause) / 2)
+	return fmt.Errorf("target %s is left alone after %d %s in a row: %w", r.host, at.breaker.failures, failed, core.Snooze(wait))
 }
 
-// closed is the snooze of a job whose host is left alone. Waits are spread, so that not all come back at once.
-func (g *gates) closed(h *gate, wait time.Duration) error {
-	wait += time.Duration(g.chance() * float64(h.breaker.pause) / 2)
-	return fmt.Errorf("target %s is left alone after %d failed attempts in a row: %w", h.host, h.breaker.failures, core.Snooze(wait))
-}
-
-// full is the snooze of a job whose host has all the deliveries it may have.
-func (g *gates) full(h *gate, snoozes int) error {
+// full is the snooze of a job for which there is no place. It ends the job's use of its places.
+func (g *gates) full(p *pass) error {
 	g.mu.Lock()
-	filled := g.filledLocked(h)
+	lacks := g.bounds.room(g, p)
+	var filled HostEvent
+	if lacks == hostFull {
+		filled = g.filledLocked(p)
+	}
+	g.releaseLocked(p)
 	g.mu.Unlock()
 	g.tell(filled)
-	wait := fullSnooze << min(max(snoozes, 0), fullSnoozeSteps)
+	wait := fullSnooze << min(max(p.route.snoozes, 0), fullSnoozeSteps)
 	wait = wait/2 + time.Duration(g.chance()*float64(wait))
-	return fmt.Errorf("target %s has %d deliveries in flight: %w", h.host, g.perHost, core.Snooze(wait))
+	return fmt.Errorf("target %s: %s: %w", p.route.host, lacks, core.Snooze(wait))
 }

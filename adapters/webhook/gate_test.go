@@ -3,7 +3,6 @@ package webhook
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -16,10 +15,18 @@ import (
 
 func newGates(perHost int) *gates {
 	return &gates{
-		breaker: breakerTestOptions, perHost: perHost, wait: 250 * time.Millisecond,
-		now: time.Now, chance: func() float64 { return 0 }, hosts: map[string]*gate{},
+		breaker: breakerTestOptions, bounds: bounds{slots: 1000, perHost: perHost}, wait: 250 * time.Millisecond,
+		now: time.Now, chance: func() float64 { return 0 }, tenants: map[string]int{}, hosts: places{}, endpoints: places{},
 	}
 }
+
+// to is the route of a job without a tenant to the one endpoint of a host.
+func to(host string) route { return route{host: host, scheme: "http", endpoint: host} }
+
+// fails, succeeds and unconnected end a delivery: it got no final answer, it got one, it got no connection.
+func fails(p *pass)       { p.leave(healthy, unhealthy) }
+func succeeds(p *pass)    { p.leave(healthy, healthy) }
+func unconnected(p *pass) { p.leave(unhealthy, unknown) }
 
 // snoozed decides the error as a worker does and returns for how long the job is put back, which must be as a snooze.
 func snoozed(t *testing.T, err error) time.Duration {
@@ -34,22 +41,22 @@ func snoozed(t *testing.T, err error) time.Duration {
 func TestFullHostHoldsNobodyForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGates(2)
-		first, err := g.enter(t.Context(), "a:80", 0)
+		first, err := g.enter(t.Context(), to("a:80"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := g.enter(t.Context(), "a:80", 0); err != nil {
+		if _, err := g.enter(t.Context(), to("a:80")); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := g.enter(t.Context(), "b:80", 0); err != nil {
+		if _, err := g.enter(t.Context(), to("b:80")); err != nil {
 			t.Errorf("another host is held too: %v", err)
 		}
 		start := time.Now()
-		_, err = g.enter(t.Context(), "a:80", 0)
+		_, err = g.enter(t.Context(), to("a:80"))
 		if wait := snoozed(t, err); wait != 500*time.Millisecond || time.Since(start) != 250*time.Millisecond {
 			t.Errorf("snoozed for %s after %s", wait, time.Since(start))
 		}
-		_, err = g.enter(t.Context(), "a:80", 40)
+		_, err = g.enter(t.Context(), route{host: "a:80", scheme: "http", endpoint: "a:80", snoozes: 40})
 		if wait := snoozed(t, err); wait != 16*time.Second {
 			t.Errorf("after 40 snoozes for %s", wait)
 		}
@@ -57,13 +64,13 @@ func TestFullHostHoldsNobodyForLong(t *testing.T) {
 		entered := make(chan error, 3) // two may wait, the third is sent off at once
 		for range 3 {
 			go func() {
-				_, err := g.enter(t.Context(), "a:80", 0)
+				_, err := g.enter(t.Context(), to("a:80"))
 				entered <- err
 			}()
 		}
 		synctest.Wait()
 		snoozed(t, <-entered)
-		first.leave(healthy)
+		succeeds(first)
 		if err := <-entered; err != nil {
 			t.Errorf("the place that came free went to nobody: %v", err)
 		}
@@ -74,16 +81,16 @@ func TestFullHostHoldsNobodyForLong(t *testing.T) {
 func TestWaitEndsWithTheAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGates(1)
-		p, err := g.enter(t.Context(), "a:80", 0)
+		p, err := g.enter(t.Context(), to("a:80"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(core.ErrStopping)
-		if _, err := g.enter(ctx, "a:80", 0); !errors.Is(err, core.ErrStopping) {
+		if _, err := g.enter(ctx, to("a:80")); !errors.Is(err, core.ErrStopping) {
 			t.Errorf("%v", err)
 		}
-		p.leave(healthy)
+		succeeds(p)
 		if len(g.hosts) != 0 {
 			t.Errorf("remembered: %v", g.hosts)
 		}
@@ -95,13 +102,13 @@ func TestOpenBreakerSnoozesWithoutCharge(t *testing.T) {
 		g := newGates(4)
 		g.chance = func() float64 { return 1 }
 		for range 3 {
-			p, err := g.enter(t.Context(), "a:80", 0)
+			p, err := g.enter(t.Context(), to("a:80"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.leave(unhealthy)
+			fails(p)
 		}
-		_, err := g.enter(t.Context(), "a:80", 0)
+		_, err := g.enter(t.Context(), to("a:80"))
 		if wait := snoozed(t, err); wait != 15*time.Second { // the pause and, at chance 1, half of it
 			t.Errorf("snoozed for %s", wait)
 		}
@@ -109,14 +116,14 @@ func TestOpenBreakerSnoozesWithoutCharge(t *testing.T) {
 			t.Errorf("the cause is not told: %v", err)
 		}
 		time.Sleep(10 * time.Second)
-		probe, err := g.enter(t.Context(), "a:80", 0)
+		probe, err := g.enter(t.Context(), to("a:80"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = g.enter(t.Context(), "a:80", 0)
+		_, err = g.enter(t.Context(), to("a:80"))
 		snoozed(t, err)
-		probe.leave(healthy)
-		if _, err := g.enter(t.Context(), "a:80", 0); err != nil {
+		succeeds(probe)
+		if _, err := g.enter(t.Context(), to("a:80")); err != nil {
 			t.Errorf("after a good probe: %v", err)
 		}
 	})
@@ -127,22 +134,22 @@ func TestBreakerOpeningSendsOffThoseWhoWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGates(1)
 		g.breaker.Failures = 1
-		p, err := g.enter(t.Context(), "a:80", 0)
+		p, err := g.enter(t.Context(), to("a:80"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		entered := make(chan error, 1)
 		go func() {
-			_, err := g.enter(t.Context(), "a:80", 0)
+			_, err := g.enter(t.Context(), to("a:80"))
 			entered <- err
 		}()
 		synctest.Wait()
-		p.leave(unhealthy)
+		fails(p)
 		if wait := snoozed(t, <-entered); wait != 10*time.Second {
 			t.Errorf("snoozed for %s", wait)
 		}
-		if g.hosts["a:80"].users != 0 || len(g.hosts["a:80"].slots) != 0 {
-			t.Errorf("left over: %+v", g.hosts["a:80"])
+		if c := g.counts(); c.InFlight != 0 || c.Waiting != 0 || g.endpoints[to("a:80").endpointKey()].users != 0 {
+			t.Errorf("left over: %+v", c)
 		}
 	})
 }
@@ -152,51 +159,32 @@ func TestSlowProbeIsFollowedByAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGates(10)
 		for range breakerTestOptions.Failures {
-			p, err := g.enter(t.Context(), "a:80", 0)
+			p, err := g.enter(t.Context(), to("a:80"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.leave(unhealthy)
+			fails(p)
 		}
 		time.Sleep(breakerTestOptions.Pause)
-		first, err := g.enter(t.Context(), "a:80", 0)
+		first, err := g.enter(t.Context(), to("a:80"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(probePatience - 1)
-		_, err = g.enter(t.Context(), "a:80", 0)
+		_, err = g.enter(t.Context(), to("a:80"))
 		snoozed(t, err)
 		time.Sleep(1 * time.Nanosecond)
-		second, err := g.enter(t.Context(), "a:80", 0)
+		second, err := g.enter(t.Context(), to("a:80"))
 		if err != nil {
 			t.Fatalf("an overdue probe holds back all others: %v", err)
 		}
-		_, err = g.enter(t.Context(), "a:80", 0)
+		_, err = g.enter(t.Context(), to("a:80"))
 		snoozed(t, err)
-		second.leave(healthy)
-		if _, err := g.enter(t.Context(), "a:80", 0); err != nil {
+		succeeds(second)
+		if _, err := g.enter(t.Context(), to("a:80")); err != nil {
 			t.Errorf("the host is not open after a good probe: %v", err)
 		}
-		first.leave(unhealthy)
-	})
-}
-
-func TestMemoryOfFailingHostsIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := newGates(1)
-		most := 0
-		for i := range 20 * sweepFrom {
-			p, err := g.enter(t.Context(), fmt.Sprintf("h%d:80", i), 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p.leave(unhealthy)
-			time.Sleep(time.Second)
-			most = max(most, len(g.hosts))
-		}
-		if most > 2*sweepFrom {
-			t.Errorf("%d hosts remembered", most)
-		}
+		fails(first)
 	})
 }
 

@@ -30,6 +30,9 @@ type GuardOptions struct {
 	Resolver *net.Resolver
 	// DialTimeout bounds looking a name up and connecting to its addresses. Zero means 10 s.
 	DialTimeout time.Duration
+	// OnRefused is told which address a name resolved to when that is why it was refused, once a minute for each name.
+	// It must not block. Nil means nobody is told.
+	OnRefused func(host string, address netip.Addr)
 }
 
 // Guard decides which URLs a job may be delivered to. One Guard judges at create, change, test and delivery, so
@@ -43,11 +46,12 @@ type Guard struct {
 	resolver *net.Resolver
 	timeout  time.Duration
 	early    early
+	refused  refusals
 	connect  func(ctx context.Context, network, address string, trusted bool) (net.Conn, error)
 }
 
-// RefusedError says that the guard refuses a URL or an address, and by which rule. Its text holds no user,
-// password, path or query of the URL.
+// RefusedError says that the guard refuses a URL or an address, and by which rule. Its text holds no user, password,
+// path or query of the URL, and no address.
 type RefusedError struct{ Rule string }
 
 func (e *RefusedError) Error() string { return e.Rule }
@@ -56,7 +60,10 @@ func refuse(format string, args ...any) error { return &RefusedError{fmt.Sprintf
 
 // NewGuard reads the allow-list. The error names the entry that is neither a network nor a name.
 func NewGuard(opts GuardOptions) (*Guard, error) {
-	g := &Guard{names: map[string]bool{}, ports: opts.Ports, resolver: opts.Resolver, timeout: opts.DialTimeout}
+	g := &Guard{
+		names: map[string]bool{}, ports: opts.Ports, resolver: opts.Resolver, timeout: opts.DialTimeout,
+		refused: refusals{told: opts.OnRefused},
+	}
 	if g.resolver == nil {
 		g.resolver = net.DefaultResolver
 	}
@@ -212,7 +219,7 @@ func (g *Guard) judge(addr netip.Addr) error {
 		return nil
 	}
 	if g.public.SafeAddr(addr) != nil || isISATAP(addr) {
-		return refuse("%s is not a public address", addr)
+		return refuse("the address is not public")
 	}
 	return nil
 }

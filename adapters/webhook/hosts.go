@@ -44,8 +44,8 @@ func (g *Guard) checkLiteral(u *url.URL, host string) error {
 	case addr.Is4In6():
 		return refuse("the URL's host must be written as the IPv4 address it holds")
 	}
-	if err := g.judge(addr); err != nil {
-		return refuse("the URL's host: %s", err)
+	if g.judge(addr) != nil {
+		return refuse("the URL's host is not a public address")
 	}
 	if g.allows(addr) {
 		return checkPortRange(u)

@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"net/http/httptrace"
 	"sync"
 	"time"
 )
@@ -58,13 +57,6 @@ func (s *stages) enter(stage string, limit time.Duration) {
 		s.timer.Stop()
 	}
 	s.timer = time.AfterFunc(limit, func() { s.cancel(&slowError{stage}) })
-}
-
-// onConnection enters stage each time the transport has a connection for the request.
-func (s *stages) onConnection(ctx context.Context, stage string, limit time.Duration) context.Context {
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(httptrace.GotConnInfo) { s.enter(stage, limit) },
-	})
 }
 
 // leave ends the last stage and frees the context.

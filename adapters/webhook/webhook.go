@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
@@ -19,7 +21,9 @@ type Options struct {
 	LeaseKeys [][]byte       // see NewLeaseTokens; at least one
 	Guard     *Guard         // what may be reached; nil means public addresses only
 	Limits    Limits         // of each stage
-	Breaker   BreakerOptions // of each host
+	Breaker   BreakerOptions // of each host and each endpoint
+	Slots     int            // deliveries in flight; zero means 900
+	PerTenant int            // deliveries in flight of one tenant; zero means that it leaves room for others, and no other bound
 	PerHost   int            // deliveries in flight to one host and port; zero means 50
 	PerWait   time.Duration  // how long a job waits for a place among them before it is snoozed; zero means 250 ms
 	TLS       *tls.Config    // nil means Go's defaults
@@ -60,8 +64,11 @@ func New(opts Options) (*Webhook, error) {
 			return nil, fmt.Errorf("webhook: %w", err)
 		}
 	}
-	if opts.PerHost < 0 || opts.PerWait < 0 {
-		return nil, errors.New("webhook: deliveries per host and the wait for one must not be negative")
+	if opts.Slots < 0 || opts.PerTenant < 0 || opts.PerHost < 0 || opts.PerWait < 0 {
+		return nil, errors.New("webhook: slots, deliveries per tenant and per host, and the wait for one must not be negative")
+	}
+	if opts.Slots == 0 {
+		opts.Slots = 900
 	}
 	if opts.PerHost == 0 {
 		opts.PerHost = 50
@@ -83,8 +90,10 @@ func New(opts Options) (*Webhook, error) {
 		userAgent: opts.UserAgent, now: opts.Now,
 	}
 	w.gates = &gates{
-		breaker: opts.Breaker.withDefaults(), perHost: opts.PerHost, wait: opts.PerWait,
-		now: opts.Now, chance: opts.Chance, onEvent: opts.OnEvent, hosts: map[string]*gate{},
+		breaker: opts.Breaker.withDefaults(), wait: opts.PerWait,
+		bounds: bounds{slots: opts.Slots, perTenant: opts.PerTenant, perHost: min(opts.PerHost, opts.Slots)},
+		now:    opts.Now, chance: opts.Chance, onEvent: opts.OnEvent,
+		tenants: map[string]int{}, hosts: places{}, endpoints: places{},
 	}
 	w.transport = w.newTransport(opts)
 	return w, nil
@@ -123,31 +132,48 @@ func (w *Webhook) Work(ctx context.Context, job *core.Job) (json.RawMessage, err
 	if err != nil {
 		return nil, core.Permanent(err)
 	}
-	pass, err := w.gates.enter(ctx, target.host(), job.Snoozes)
+	pass, err := w.gates.enter(ctx, routeOf(target, job))
 	if err != nil {
 		return nil, err
 	}
-	end := ended{verdict: unknown}
-	defer func() { pass.leave(end.verdict) }()
-	end = w.deliver(ctx, target, job)
+	var end ended
+	defer func() { pass.leave(end.host, end.endpoint) }()
+	end = w.deliver(ctx, pass, target, job)
 	return end.result, end.err
 }
 
-// deliver sends one request and reads its answer.
-func (w *Webhook) deliver(ctx context.Context, target *target, job *core.Job) ended {
+// Counts returns how many deliveries are under way.
+func (w *Webhook) Counts() Counts { return w.gates.counts() }
+
+// deliver sends one request and reads its answer. A job's own timeout shortens the wait for the answer and never
+// lengthens it: that bound is the operator's.
+func (w *Webhook) deliver(ctx context.Context, pass *pass, target *target, job *core.Job) ended {
 	answerLimit := w.limits.Answer
 	if job.Timeout > 0 {
-		answerLimit = job.Timeout
+		answerLimit = min(answerLimit, job.Timeout)
 	}
 	staged, stages := newStages(ctx)
 	defer stages.leave()
-	req, err := w.newRequest(stages.onConnection(staged, "waiting for the answer", answerLimit), target, job)
+	var handshakeFailed atomic.Bool
+	req, err := w.newRequest(httptrace.WithClientTrace(staged, &httptrace.ClientTrace{
+		TLSHandshakeDone: func(_ tls.ConnectionState, err error) { handshakeFailed.Store(err != nil) },
+		GotConn: func(conn httptrace.GotConnInfo) {
+			stages.enter("waiting for the answer", answerLimit)
+			if !conn.Reused {
+				pass.connected()
+			}
+		},
+	}), target, job)
 	if err != nil {
 		return ended{err: core.Permanent(describe(target.host(), err))}
 	}
 	resp, err := w.transport.RoundTrip(req) // not a Client: nothing may follow a redirect
 	if err != nil {
-		return undelivered(ctx, staged, target.host(), err)
+		end := undelivered(ctx, staged, target.host(), err)
+		if dial := (*dialError)(nil); ctx.Err() == nil && (errors.As(err, &dial) || handshakeFailed.Load()) {
+			end.host, end.endpoint = unhealthy, unknown
+		}
+		return end
 	}
 	defer resp.Body.Close()
 	stages.enter("reading the answer", w.limits.Body)
@@ -159,18 +185,19 @@ func (w *Webhook) deliver(ctx context.Context, target *target, job *core.Job) en
 }
 
 // undelivered is the end of an attempt that got no answer. When the attempt's own context has ended its cause is
-// the error, because core decides by it; the host is to blame only for a timeout.
+// the error, because core decides by it; the endpoint is to blame only for a timeout, and the host for nothing: the
+// timeout may be one of the job's own that nobody could keep.
 func undelivered(ctx, staged context.Context, host string, err error) ended {
 	if ctx.Err() != nil {
 		cause := context.Cause(ctx)
-		v := unknown
+		end := ended{err: fmt.Errorf("target %s: %w", host, cause)}
 		if errors.Is(cause, core.ErrTimeout) || errors.Is(cause, context.DeadlineExceeded) {
-			v = unhealthy
+			end.endpoint = unhealthy
 		}
-		return ended{err: fmt.Errorf("target %s: %w", host, cause), verdict: v}
+		return end
 	}
 	if staged.Err() != nil {
 		err = context.Cause(staged)
 	}
-	return ended{err: describe(host, err), verdict: unhealthy}
+	return ended{err: describe(host, err), endpoint: unhealthy}
 }

@@ -198,8 +198,8 @@ func TestConcurrentDeliveries(t *testing.T) {
 	if r.connections() > 16 { // one dialled in vain for each, when another came free first
 		t.Errorf("%d connections for 8 deliveries at once", r.connections())
 	}
-	if len(w.gates.hosts) != 0 {
-		t.Errorf("%d hosts remembered", len(w.gates.hosts))
+	if n := len(w.gates.hosts) + len(w.gates.endpoints) + len(w.gates.tenants); n != 0 {
+		t.Errorf("%d hosts, endpoints and tenants remembered", n)
 	}
 }
 

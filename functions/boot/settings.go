@@ -74,10 +74,12 @@ type Settings struct {
 	WebhookSecrets        []string      `env:"BELFRY_WEBHOOK_SECRETS" doc:"Signing secrets of webhooks, with commas, the newest first; whsec_ and base64 of 24 to 64 bytes each, at most 10. Unset: nothing is delivered and jobs with a target are refused."`
 	WebhookAllow          []string      `env:"BELFRY_WEBHOOK_ALLOW" doc:"What webhooks may reach beyond public addresses, with commas: networks (10.1.0.0/16), addresses, host names, *.names."`
 	WebhookPorts          []int         `env:"BELFRY_WEBHOOK_PORTS" envDefault:"80,443,8080,8443" doc:"Ports that a target's URL may name, where its host is not on the allow-list."`
+	WebhookSlots          int           `env:"BELFRY_WEBHOOK_SLOTS" envDefault:"0" doc:"Of BELFRY_WORKERS, slots that deliveries may use at once, 1 to BELFRY_WORKERS; 0 is nine tenths of them."`
+	WebhookPerTenant      int           `env:"BELFRY_WEBHOOK_PER_TENANT" envDefault:"0" doc:"Deliveries of one process for one tenant at once, jobs without a tenant counting as one tenant, 1 to 100000; 0 is nine tenths of the slots for deliveries."`
 	WebhookPerHost        int           `env:"BELFRY_WEBHOOK_PER_HOST" envDefault:"50" doc:"Deliveries of one process to one host and port at once, 1 to 10000."`
 	WebhookConnectTimeout time.Duration `env:"BELFRY_WEBHOOK_CONNECT_TIMEOUT" envDefault:"10s" doc:"Of looking a target's host up and connecting to it, and again of TLS; 100ms to 1m."`
-	WebhookAnswerTimeout  time.Duration `env:"BELFRY_WEBHOOK_ANSWER_TIMEOUT" envDefault:"60s" doc:"Until a target's answer begins, where the job names no timeout; 1s to 24h."`
-	WebhookFailures       int           `env:"BELFRY_WEBHOOK_FAILURES" envDefault:"10" doc:"Failed deliveries in a row after which a process leaves a host alone, 1 to 1000000."`
+	WebhookAnswerTimeout  time.Duration `env:"BELFRY_WEBHOOK_ANSWER_TIMEOUT" envDefault:"60s" doc:"How long a delivery waits until the target's answer begins; a job's own timeout can shorten it, not lengthen it. 1s to 24h."`
+	WebhookFailures       int           `env:"BELFRY_WEBHOOK_FAILURES" envDefault:"10" doc:"Failed deliveries in a row after which a process leaves an endpoint alone, and failed connections in a row after which it leaves a host alone, 1 to 1000000."`
 	WebhookPause          time.Duration `env:"BELFRY_WEBHOOK_PAUSE" envDefault:"5s" doc:"How long it does, at first; the pause doubles up to 5m with each probe that fails; 10ms to 5m."`
 
 	LogLevel  string `env:"BELFRY_LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error."`

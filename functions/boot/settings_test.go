@@ -74,6 +74,8 @@ func TestReadSettingsNamesTheSetting(t *testing.T) {
 		"BELFRY_WEBHOOK_SECRETS":         {"whsec_Y2FuYXJ5,canary", "signing secret 1 of 2"},
 		"BELFRY_WEBHOOK_ALLOW":           {"10.0.0.0/33", "no network"},
 		"BELFRY_WEBHOOK_PORTS":           {"80,70000", "70000"},
+		"BELFRY_WEBHOOK_SLOTS":           {"1001", "0 to 1000"},
+		"BELFRY_WEBHOOK_PER_TENANT":      {"-1", "0 to 100000"},
 		"BELFRY_WEBHOOK_PER_HOST":        {"0", "1 to 10000"},
 		"BELFRY_WEBHOOK_CONNECT_TIMEOUT": {"1ms", "100ms to 1m"},
 		"BELFRY_WEBHOOK_ANSWER_TIMEOUT":  {"10ms", "1s to 24h"},

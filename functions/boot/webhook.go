@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"time"
 
 	"github.com/belfry-dev/belfry/adapters/webhook"
@@ -54,11 +55,13 @@ func OpenWebhooks(ctx context.Context, s Settings, store SecretStore, o WebhookO
 	}
 	if w.Guard, err = webhook.NewGuard(webhook.GuardOptions{
 		Allow: s.WebhookAllow, Ports: s.WebhookPorts, DialTimeout: s.WebhookConnectTimeout, Resolver: o.Resolver,
+		OnRefused: func(host string, address netip.Addr) { logRefused(o.Log, host, address) },
 	}); err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
 	}
 	w.Deliver, err = webhook.New(webhook.Options{
-		Secrets: s.WebhookSecrets, LeaseKeys: [][]byte{key}, Guard: w.Guard, PerHost: s.WebhookPerHost,
+		Secrets: s.WebhookSecrets, LeaseKeys: [][]byte{key}, Guard: w.Guard,
+		Slots: s.deliverySlots(), PerTenant: s.WebhookPerTenant, PerHost: s.WebhookPerHost,
 		Limits:  webhook.Limits{TLS: s.WebhookConnectTimeout, Answer: s.WebhookAnswerTimeout},
 		Breaker: webhook.BreakerOptions{Failures: s.WebhookFailures, Pause: s.WebhookPause},
 		Now:     o.Now, UserAgent: "Belfry",
@@ -82,13 +85,32 @@ func (w *Webhooks) Close() {
 	}
 }
 
+// deliverySlots is how many of a worker's slots deliveries may use. Some are left, so that handlers run, and so that jobs
+// whose turn it is not can be put back, whatever targets do.
+func (s Settings) deliverySlots() int {
+	if s.WebhookSlots > 0 {
+		return s.WebhookSlots
+	}
+	return max(s.Workers*9/10, 1)
+}
+
+// logRefused tells the operator what callers are not told: the address for which a name is refused.
+func logRefused(log *slog.Logger, host string, address netip.Addr) {
+	if log != nil {
+		log.Warn("webhook host refused: it resolves to an address that is not public", "host", host, "address", address)
+	}
+}
+
 func logHost(log *slog.Logger, e webhook.HostEvent) {
 	if log == nil {
 		return
 	}
 	level, args := slog.LevelInfo, []any{"host", e.Host}
+	if e.Type != "" {
+		args = append(args, "type", e.Type, "tenant", e.Tenant)
+	}
 	switch e.Kind {
-	case webhook.HostPaused:
+	case webhook.HostPaused, webhook.EndpointPaused:
 		level, args = slog.LevelWarn, append(args, "failures", e.Failures, "pause", e.Pause)
 	case webhook.HostFull:
 		args = append(args, "deliveries", e.PerHost)
@@ -109,6 +131,8 @@ func (s Settings) checkWebhooks(bad tellFault) {
 	if _, err := webhook.NewGuard(webhook.GuardOptions{Ports: s.WebhookPorts}); err != nil {
 		bad("BELFRY_WEBHOOK_PORTS", "%s", err)
 	}
+	bad.count("BELFRY_WEBHOOK_SLOTS", s.WebhookSlots, 0, s.Workers)
+	bad.count("BELFRY_WEBHOOK_PER_TENANT", s.WebhookPerTenant, 0, 100_000)
 	bad.count("BELFRY_WEBHOOK_PER_HOST", s.WebhookPerHost, 1, 10_000)
 	bad.count("BELFRY_WEBHOOK_FAILURES", s.WebhookFailures, 1, 1_000_000)
 	bad.within("BELFRY_WEBHOOK_CONNECT_TIMEOUT", s.WebhookConnectTimeout, 100*time.Millisecond, time.Minute)

@@ -2,12 +2,17 @@ package webhooktest
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/belfry-dev/belfry/internal/node"
 )
 
 // submitMany submits jobs to one target in one batch.
@@ -102,5 +107,76 @@ func slowHost(s *stage) {
 	}
 	if most.Load() > 4 {
 		s.t.Errorf("%d deliveries at once", most.Load())
+	}
+}
+
+// badURL: what a host answers at one URL, for one tenant or for one type holds back nothing else of that host.
+func badURL(s *stage) {
+	r := receive(s.t, func(w http.ResponseWriter, d delivery) {
+		if d.path == "/bad" || d.body == `"bad"` {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	const retries = `,"backoff":["0s"],"max_attempts":100`
+	for range 3 {
+		s.submitMany(10, r.URL+"/bad", retries)
+		s.submitMany(10, r.URL+"/good", `,"tenant":"bad","payload":"bad"`+retries)
+		for _, more := range []string{"", `,"tenant":"polite"`} {
+			s.ended(s.submitMany(1, r.URL+"/good", more)[0], "done")
+		}
+	}
+	if !strings.Contains(s.log.String(), `msg="webhook endpoint left alone" host=`+strings.TrimPrefix(r.URL, "http://")) {
+		s.t.Error("no endpoint was left alone: nothing was shown")
+	}
+	if strings.Contains(s.log.String(), `msg="webhook host left alone" host=`+strings.TrimPrefix(r.URL, "http://")) {
+		s.t.Error("the host was left alone for what one URL answered")
+	}
+}
+
+// TestSilentTargetsHoldNobodyUp: one tenant's jobs go to many hosts that never answer, and say that they may take a day.
+// Jobs of other tenants are delivered meanwhile, handlers run, and the operator's bound ends the wait.
+func TestSilentTargetsHoldNobodyUp(t *testing.T) {
+	for _, l := range layouts[1:3] { // a queue on SQLite, and none on PostgreSQL
+		t.Run(l.name, func(t *testing.T) {
+			s := start(t, l, func(p *node.Parts) { p.Settings.WebhookAnswerTimeout = 5 * time.Second })
+			quick := receive(t, status(http.StatusOK))
+			var inside, most atomic.Int64
+			gone := make(chan struct{})
+			defer close(gone)
+			var ids []string
+			for range 20 {
+				silent := listen(t, func(_ http.ResponseWriter, r *http.Request) {
+					for now := inside.Add(1); ; {
+						if before := most.Load(); now <= before || most.CompareAndSwap(before, now) {
+							break
+						}
+					}
+					defer inside.Add(-1)
+					_, _ = io.Copy(io.Discard, r.Body) // the end of the connection is seen from here on
+					select {
+					case <-r.Context().Done():
+					case <-gone:
+					}
+				})
+				ids = append(ids, s.submitMany(10, silent, `,"tenant":"greedy","timeout":"24h","max_attempts":1`)...)
+			}
+			until(t, "the greedy tenant has all that it may have", func() bool { return inside.Load() >= 8 })
+			for range 5 {
+				var own job
+				s.must(http.StatusCreated, "POST", "/v1/jobs", `{"type":"echo","tenant":"polite"}`, &own)
+				for _, id := range append(s.submitMany(2, quick.URL, `,"tenant":"polite"`), s.submitMany(1, quick.URL, "")[0], own.ID) {
+					s.ended(id, "done")
+				}
+			}
+			if inside.Load() == 0 {
+				t.Error("no target was silent any more: nothing was shown")
+			}
+			if most.Load() > 13 { // nine tenths of the 14 slots that are for deliveries
+				t.Errorf("%d of 16 slots were the greedy tenant's", most.Load())
+			}
+			if first := s.ended(ids[0], "failed"); !strings.Contains(first.Errors[0].Error, "timed out waiting for the answer") {
+				t.Errorf("%+v", first)
+			}
+		})
 	}
 }

@@ -98,7 +98,7 @@ func TestHostileResolutionsAreRefusedAtEveryStage(t *testing.T) {
 		s.refusedAtCreate(raw)
 	}
 	for i, job := range s.past(urls, 1) {
-		if len(job.Errors) != 1 || !strings.Contains(job.Errors[0].Error, "not a public address") {
+		if len(job.Errors) != 1 || !strings.Contains(job.Errors[0].Error, "an address that is not public") {
 			t.Errorf("%v: %+v", resolutions[i], job)
 		}
 	}
@@ -121,7 +121,7 @@ func TestRebindingIsRefusedAtTheDial(t *testing.T) {
 	for _, id := range []string{own.ID, typed.ID} {
 		s.must(http.StatusOK, "POST", "/v1/jobs/"+id+"/reschedule", `{"delay":"0s"}`, nil)
 		got := s.ended(id, "failed")
-		if got.Attempts != 2 || !strings.Contains(got.Errors[1].Error, "127.0.0.1 is not a public address") {
+		if got.Attempts != 2 || !strings.Contains(got.Errors[1].Error, ": the host resolves to an address that is not public") {
 			t.Errorf("%+v", got)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 // delivery is one request as a receiver had it.
 type delivery struct {
 	id, token, attempt string
+	path               string
 	header             http.Header
 	body               string
 }
@@ -53,7 +54,7 @@ func receiveAt(t testing.TB, listener net.Listener, answer func(w http.ResponseW
 			return
 		}
 		h := req.Header
-		d := delivery{h.Get("Webhook-Id"), h.Get("Belfry-Lease-Token"), h.Get("Belfry-Attempt"), h.Clone(), string(body)}
+		d := delivery{h.Get("Webhook-Id"), h.Get("Belfry-Lease-Token"), h.Get("Belfry-Attempt"), req.URL.Path, h.Clone(), string(body)}
 		r.mu.Lock()
 		r.got = append(r.got, d)
 		r.mu.Unlock()

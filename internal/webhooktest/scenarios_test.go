@@ -25,6 +25,7 @@ var scenarios = map[string]func(s *stage){
 	"a job's own target goes before its type's":                ownTarget,
 	"a dead host burns no attempts and holds nobody":           deadHost,
 	"a slow host does not hold the workers":                    slowHost,
+	"a bad URL of a host keeps no good one waiting":            badURL,
 }
 
 func TestWebhooks(t *testing.T) {

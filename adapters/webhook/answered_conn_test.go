@@ -1,0 +1,70 @@
+package webhook
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// hangUp answers after it has read the header, and closes the connection with the rest of the request unread, so that
+// the sender's next write is reset.
+func hangUp(answer string, read int64) func(net.Conn) {
+	return func(conn net.Conn) {
+		in := bufio.NewReader(conn)
+		if _, err := http.ReadRequest(in); err != nil {
+			return
+		}
+		_, _ = io.CopyN(io.Discard, in, read)
+		_, _ = io.WriteString(conn, answer)
+	}
+}
+
+// A receiver that answers before it has read all of a large body, and then closes the connection, has answered: each
+// delivery takes one attempt, and the answer counts, whatever it is.
+func TestEarlyAnswerIsBelieved(t *testing.T) {
+	large, err := json.Marshal(string(bytes.Repeat([]byte("x"), core.MaxPayloadBytes-2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		answer string
+		read   int64
+		done   bool
+		result string
+	}{
+		"200 at once":               {"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n{\"n\": 1}", 0, true, `{"n": 1}`},
+		"200 after a part":          {"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n{\"n\": 1}", 100_000, true, `{"n": 1}`},
+		"204 and Connection: close": {"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", 0, true, ""},
+		"413":                       {"HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", 0, false, ""},
+		"HTTP/1.0":                  {"HTTP/1.0 204 No Content\r\n\r\n", 70_000, true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWebhook(t, Options{Guard: loopback(t)})
+			url := "http://" + listen(t, hangUp(c.answer, c.read))
+			for i := range int64(50) {
+				result, err := w.Work(t.Context(), &core.Job{ID: 1 + i, Payload: large, Target: targetOf(url), Attempts: 1, MaxAttempts: 5})
+				if c.done && (err != nil || string(result) != c.result) || !c.done && !core.IsPermanent(err) {
+					t.Errorf("delivery %d: %s, %v", i, result, err)
+				}
+			}
+		})
+	}
+}
+
+// One that hangs up without an answer has not answered.
+func TestHangingUpIsNoAnswer(t *testing.T) {
+	w := newWebhook(t, Options{Guard: loopback(t)})
+	url := "http://" + listen(t, hangUp("", 0))
+	payload := fmt.Appendf(nil, "%q", bytes.Repeat([]byte("x"), 500_000))
+	_, err := w.Work(t.Context(), &core.Job{ID: 1, Payload: payload, Target: targetOf(url), Attempts: 1, MaxAttempts: 5})
+	if err == nil || core.IsPermanent(err) {
+		t.Errorf("%v", err)
+	}
+}

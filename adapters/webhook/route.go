@@ -1,0 +1,45 @@
+package webhook
+
+import (
+	"crypto/sha256"
+	"strings"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// route is what a delivery is told apart by: whose slots it takes, and what its success or failure speaks for.
+type route struct {
+	job       int64
+	snoozes   int
+	host      string // and port: its name in texts
+	scheme    string
+	tenant    string // whose slots it takes
+	typ       string
+	jobTenant string
+	endpoint  string // tenant, type and URL, so that no failing one keeps another from being delivered
+}
+
+// ownTenant is whose slots deliveries of Belfry itself take: no caller's token can use them up.
+const ownTenant = "\x00belfry"
+
+// routeOf returns the route of one delivery. Connections by http and by https to one port fail apart.
+func routeOf(t *target, job *core.Job) route {
+	r := route{job: job.ID, snoozes: job.Snoozes, typ: job.Type, jobTenant: job.Tenant, host: t.host(), scheme: t.url.Scheme, tenant: job.Tenant}
+	if core.Reserved(job.Type) {
+		r.tenant = ownTenant
+	}
+	r.endpoint = strings.Join([]string{r.tenant, job.Type, t.url.String()}, "\x00")
+	return r
+}
+
+// placeKey names a host or an endpoint in a few bytes, however long its URL is.
+type placeKey [sha256.Size / 2]byte
+
+func keyOf(text string) (key placeKey) {
+	sum := sha256.Sum256([]byte(text))
+	copy(key[:], sum[:])
+	return key
+}
+
+func (r route) hostKey() placeKey     { return keyOf(r.scheme + "\x00" + r.host) }
+func (r route) endpointKey() placeKey { return keyOf(r.endpoint) }
