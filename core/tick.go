@@ -41,6 +41,7 @@ type Ticker struct {
 	zonesHeld    int            // how many these were
 	typesNext    time.Time      // no watch of types before this
 	failuresNext time.Time      // no look at whether alerts about failures are over before this
+	dueIn        time.Duration  // when Run left idle: until the next job or schedule is due
 	alerting     atomic.Bool    // alerts are published once at a time
 	events       sync.Mutex     // OnEvent is called by one goroutine at a time
 }
@@ -56,12 +57,19 @@ type TickerOptions struct {
 	ExpireLimit    int             // jobs expired in one pass. Zero means 1,000
 	Maintain       MaintainRequest // what upkeep keeps. Zero means for ever
 	MaintainPeriod time.Duration   // between upkeeps, jittered. Zero means 1 min
+	MaintainNext   time.Time       // no upkeep before this. Zero means at once
 
 	ScheduleLimit int             // schedules advanced in one pass. Zero means 1,000
 	Schedules     ScheduleOptions // how their plans are made; the period is the Ticker's
 	Counts        *ScheduleCounts // counts what becomes of due instants. Nil means that nobody counts
 
 	TypesPeriod time.Duration // between looks for types without a success. Zero means 10 s
+
+	// LeaveIdle ends Run once a pass has found nothing to do and nothing is due within this time: for hosts that begin
+	// another Run by then, and when something becomes due earlier. Zero means that Run goes on.
+	LeaveIdle time.Duration
+	// LeaveAfter is how long Run goes on before it may leave idle. Zero means that it may at once.
+	LeaveAfter time.Duration
 
 	// Topics are where due jobs are published. Nil means direct mode: workers claim from the store themselves.
 	Topics   map[Priority]Topic
@@ -86,6 +94,8 @@ type TickReport struct {
 	Runs       int // jobs made by them
 	Dispatched int // rows handed to the queue, repeated ones included
 	Waiting    []Lane
+	Queued     int           // queue mode: rows that were queued before this pass
+	DueIn      time.Duration // until the next job or schedule is due, as far as this pass knows; at most an hour. ≤ 0 means due
 	More       bool          // a limit was reached: another pass at once would find more
 	NextIn     time.Duration // queue mode: when the next pass is useful, at most a period
 }
@@ -99,7 +109,7 @@ func NewTicker(store TickerStore, opts TickerOptions) (*Ticker, error) {
 	if opts.Period < 0 || opts.LeaseLength < 3*opts.Period {
 		return nil, fmt.Errorf("ticker: a lease of %s does not hold three periods of %s", opts.LeaseLength, opts.Period)
 	}
-	t := &Ticker{store: store, opts: opts, rollups: rollups{shard: shardOf(opts.Holder)}}
+	t := &Ticker{store: store, opts: opts, rollups: rollups{shard: shardOf(opts.Holder)}, maintainNext: opts.MaintainNext}
 	if opts.Topics != nil {
 		d, err := newDispatcher(store, opts, func(n int, err error) {
 			t.event(TickEvent{Kind: PublishFailed, Err: err, Count: n})
@@ -164,7 +174,10 @@ func (t *Ticker) pass(whole context.Context) (TickReport, error) {
 	}
 	report := TickReport{
 		Now: res.Now, Held: len(res.Held), Expired: res.Expired, Dispatched: len(res.Dispatched), Waiting: res.Waiting,
-		More: res.Expired >= req.ExpireLimit, NextIn: t.opts.Period,
+		More: res.Expired >= req.ExpireLimit, NextIn: t.opts.Period, DueIn: dueIn(res),
+	}
+	for _, n := range res.Queued {
+		report.Queued += n
 	}
 	if res.Released {
 		t.event(TickEvent{Kind: LeasesLost})

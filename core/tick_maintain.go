@@ -27,6 +27,9 @@ func (t *Ticker) maintain(ctx context.Context, held []Held) {
 	})
 }
 
+// MaintainNext is before when no upkeep is due: what the MaintainNext of a following Ticker is. Call it after Run or Pass.
+func (t *Ticker) MaintainNext() time.Time { return t.maintainNext }
+
 // holds reports whether bucket is among those held.
 func holds(held []Held, bucket int) bool {
 	for _, h := range held {

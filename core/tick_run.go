@@ -23,6 +23,7 @@ const (
 func (t *Ticker) Run(ctx context.Context) error {
 	loop, stop := t.beforeDeadline(ctx)
 	defer stop()
+	began := time.Now()
 	var trouble failures
 	for loop.Err() == nil {
 		started := time.Now()
@@ -36,6 +37,9 @@ func (t *Ticker) Run(ctx context.Context) error {
 			t.tellFailure(&trouble, err)
 		default:
 			t.tellRecovery(&trouble)
+			if t.leavesIdle(&report, time.Since(began)) {
+				stop()
+			}
 			wait = t.pause(report, time.Since(started))
 		}
 		sleep(loop, wait)

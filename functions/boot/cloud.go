@@ -26,6 +26,9 @@ func (s Settings) CheckCloud(on Cloud) error {
 		}
 	}
 	refuse(s.RDSIAM, "BELFRY_RDS_IAM", AWS)
+	if s.TickIdle > 0 && on == NoCloud {
+		errs = append(errs, errors.New("BELFRY_TICK_IDLE: is for tick functions, which something invokes again and again"))
+	}
 	refuse(s.CloudSQLInstance != "", "BELFRY_CLOUDSQL_INSTANCE", Google)
 	return errors.Join(errs...)
 }

@@ -2,13 +2,27 @@ package boot
 
 import "time"
 
-// economyTakeover is how late an occurrence may be, with a tick each minute, without counting as missed.
-const economyTakeover = 2 * time.Minute
+// rareTakeover is how late an occurrence may be, with a tick each minute, without counting as missed.
+const rareTakeover = 2 * time.Minute
 
 // Takeover is how long nobody may tick without an occurrence of a schedule counting as missed.
 func (s Settings) Takeover() time.Duration {
-	if s.Economy {
-		return economyTakeover
+	if s.Economy || s.TickIdle > 0 {
+		return max(rareTakeover, 2*s.TickIdle)
 	}
 	return s.BucketLease + s.Tick
+}
+
+// checkIdle holds the settings of a tick that ends when idle against their rules.
+func (s Settings) checkIdle(bad tellFault) {
+	if s.TickIdle != 0 {
+		bad.within("BELFRY_TICK_IDLE", s.TickIdle, 10*time.Second, time.Hour)
+	}
+	bad.within("BELFRY_TICK_SLEEP", s.TickSleep, 0, time.Hour)
+	if s.TickSleep > 0 && s.TickIdle == 0 {
+		bad("BELFRY_TICK_SLEEP", "is set, and BELFRY_TICK_IDLE is not")
+	}
+	if s.TickIdle > 0 && s.Economy {
+		bad("BELFRY_TICK_IDLE", "is set, and BELFRY_ECONOMY is true: set one of them")
+	}
 }

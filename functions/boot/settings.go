@@ -64,6 +64,9 @@ type Settings struct {
 	BucketLease      time.Duration `env:"BELFRY_BUCKET_LEASE" envDefault:"4s" doc:"A scheduler's lease on its buckets; a stand-by takes over this long after it died, plus one tick."`
 	Window           int           `env:"BELFRY_WINDOW" envDefault:"10000" doc:"Most jobs of one priority that are in its queue at once, 100 to 1000000."`
 	Economy          bool          `env:"BELFRY_ECONOMY" envDefault:"false" doc:"true for functions: a tick makes one pass and ends, and the API itself publishes jobs that are due at once. For hosts that invoke the tick once a minute."`
+	TickIdle         time.Duration `env:"BELFRY_TICK_IDLE" envDefault:"0s" doc:"A tick function ends once nothing is due within this time, 10s to 1h: the period of its invocations. API and workers must wake it (BELFRY_TICK_WAKE). 0 lets it tick until its deadline."`
+	TickSleep        time.Duration `env:"BELFRY_TICK_SLEEP" envDefault:"0s" doc:"How long invocations of an idle tick function leave the database alone while nothing is due, up to 1h, so that a serverless database can pause; needs BELFRY_TICK_IDLE. Jobs that SQL submits start up to this late. 0 asks at each invocation."`
+	TickWake         string        `env:"BELFRY_TICK_WAKE" doc:"What API and workers wake the tick function with: on AWS its name or ARN, on Google Cloud a gocloud URL of the topic that is pushed to it."`
 	HistoryRetention time.Duration `env:"BELFRY_HISTORY_RETENTION" envDefault:"168h" doc:"How long done and cancelled jobs are kept; 0 keeps them for ever."`
 	DeadRetention    time.Duration `env:"BELFRY_DEAD_LETTER_RETENTION" envDefault:"720h" doc:"How long dead letters are kept; 0 keeps them for ever."`
 	LedgerRetention  time.Duration `env:"BELFRY_LEDGER_RETENTION" envDefault:"2160h" doc:"How long the ledger of schedules is kept; 0 keeps it for ever."`
@@ -170,6 +173,7 @@ func (s Settings) Check() error {
 	within("BELFRY_STOP_GRACE", s.StopGrace, 0, time.Hour)
 	within("BELFRY_START_WAIT", s.StartWait, 0, 24*time.Hour)
 	within("BELFRY_TICK", s.Tick, 100*time.Millisecond, time.Minute)
+	s.checkIdle(bad)
 	within("BELFRY_BUCKET_LEASE", s.BucketLease, 3*s.Tick, 10*time.Minute)
 	within("BELFRY_HISTORY_RETENTION", s.HistoryRetention, 0, 100*365*24*time.Hour)
 	within("BELFRY_DEAD_LETTER_RETENTION", s.DeadRetention, 0, 100*365*24*time.Hour)

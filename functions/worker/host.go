@@ -35,6 +35,7 @@ func Serve(ctx context.Context, o Options) error {
 	})
 	group.Go(func() error { o.Types.Run(ctx); return nil })
 	group.Go(func() error { return f.Run(ctx) })
+	group.Go(func() error { o.Waker.Run(ctx); return nil })
 	o.Log.Info("running", "worker", o.ID, "version", boot.Version(), "queues", o.Queue != nil)
 	return group.Wait()
 }

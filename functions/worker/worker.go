@@ -22,6 +22,8 @@ type Options struct {
 	// whoever made it. Nil means that handlers do all work.
 	Deliver core.Handler
 	Types   *core.Types
+	// Waker wakes a tick function that ends when idle. Nil means that none does.
+	Waker *boot.Waker
 	// Poll is the longest sleep between claims in direct mode. Zero means 1 s; longer where a tick of the same
 	// process calls Wake.
 	Poll time.Duration

@@ -25,7 +25,7 @@ func serve(ctx context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
 		return nil, err
 	}
 	service, err := assemble.New(assemble.Parts{
-		Settings: h.Settings, Store: h.Store, Submit: submit, Types: h.Types, Webhooks: h.Webhooks, Name: h.Name,
+		Settings: h.Settings, Store: boot.Waking(h.Store, h.Waker), Submit: boot.WakingSubmit(submit, h.Waker), Types: h.Types, Webhooks: h.Webhooks, Name: h.Name,
 		Version: boot.Version(), Log: h.Log, Queues: h.Settings.QueueMode(), Closed: !h.Settings.Insecure,
 	})
 	if err != nil {

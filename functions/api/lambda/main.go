@@ -29,7 +29,7 @@ func serve(ctx context.Context, f *lambda.Function) (any, error) {
 		return nil, err
 	}
 	service, err := assemble.New(assemble.Parts{
-		Settings: f.Settings, Store: f.Store, Submit: submit, Types: f.Types, Webhooks: f.Webhooks, Name: f.Name,
+		Settings: f.Settings, Store: boot.Waking(f.Store, f.Waker), Submit: boot.WakingSubmit(submit, f.Waker), Types: f.Types, Webhooks: f.Webhooks, Name: f.Name,
 		Version: boot.Version(), Log: f.Log, Queues: f.Settings.QueueMode(), Closed: !f.Settings.Insecure, Limits: api.Limits{PageBytes: mostPage, Wait: longWait},
 	})
 	if err != nil {

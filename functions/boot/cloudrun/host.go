@@ -28,9 +28,10 @@ type Host struct {
 	Types    *core.Types // who serves requests keeps it fresh with Begin; who runs all the time with its own Run
 	Webhooks *boot.Webhooks
 	Log      *slog.Logger
-	Name     string // of this container among all
+	Name     string      // of this container among all
+	Waker    *boot.Waker // of the tick; nil where it needs none
 
-	closeDatabase func() error
+	closers []func() error // in the order of closing, after the store
 
 	mu     sync.Mutex
 	active int       // requests at work
@@ -64,13 +65,23 @@ func (h *Host) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h.closeDatabase = closeDatabase
+	if closeDatabase != nil {
+		h.closers = append(h.closers, closeDatabase)
+	}
 	if h.Store, err = postgres.Open(ctx, h.Settings.DatabaseURL, o); err != nil {
 		return fmt.Errorf("BELFRY_DATABASE_URL: %w", err)
 	}
 	h.Types = core.NewTypes(h.Store, core.TypesOptions{OnError: func(err error) { h.Log.Error("types not read", "error", err) }})
-	h.Webhooks, err = boot.OpenWebhooks(ctx, h.Settings, h.Store, boot.WebhookOptions{Log: h.Log})
-	return err
+	if h.Webhooks, err = boot.OpenWebhooks(ctx, h.Settings, h.Store, boot.WebhookOptions{Log: h.Log}); err != nil || h.Settings.TickWake == "" {
+		return err
+	}
+	waker, err := gcp.NewWaker(ctx, h.Settings.TickWake)
+	if err != nil {
+		return fmt.Errorf("BELFRY_TICK_WAKE: %w", err)
+	}
+	h.closers = append(h.closers, waker.Close)
+	h.Waker = boot.NewWaker(h.Settings, h.Log, waker.Wake)
+	return nil
 }
 
 // OpenQueue opens the queues that the settings name; nil where they name none. Visibility is for those who receive, and
@@ -99,7 +110,10 @@ func (h *Host) Begin(ctx context.Context) (end func()) {
 	if err := h.Types.Fresh(ctx); err != nil {
 		h.Log.Error("types not read", "error", err)
 	}
-	return h.ended
+	return func() {
+		h.Waker.Flush(ctx)
+		h.ended()
+	}
 }
 
 // wakes counts a request in and reports whether it is the first after a time without any.
@@ -127,8 +141,8 @@ func (h *Host) Close() error {
 	if h.Store != nil {
 		err = h.Store.Close()
 	}
-	if h.closeDatabase != nil {
-		err = errors.Join(err, h.closeDatabase())
+	for _, closes := range h.closers {
+		err = errors.Join(err, closes())
 	}
 	return err
 }

@@ -25,7 +25,8 @@ type Host struct {
 	Types    *core.Types // whoever runs keeps it fresh with its Run
 	Webhooks *boot.Webhooks
 	Log      *slog.Logger
-	Name     string // of this container among all
+	Name     string      // of this container among all
+	Waker    *boot.Waker // of the tick; nil where it needs none
 }
 
 // Open reads the settings and opens everything else. What it opened is closed by Close.
@@ -64,8 +65,15 @@ func (h *Host) open(ctx context.Context) error {
 		return fmt.Errorf("BELFRY_DATABASE_URL: %w", err)
 	}
 	h.Types = core.NewTypes(h.Store, core.TypesOptions{OnError: func(err error) { h.Log.Error("types not read", "error", err) }})
-	h.Webhooks, err = boot.OpenWebhooks(ctx, h.Settings, h.Store, boot.WebhookOptions{Log: h.Log})
-	return err
+	if h.Webhooks, err = boot.OpenWebhooks(ctx, h.Settings, h.Store, boot.WebhookOptions{Log: h.Log}); err != nil || h.Settings.TickWake == "" {
+		return err
+	}
+	waker, err := aws.NewWaker(ctx, h.Settings.TickWake)
+	if err != nil {
+		return fmt.Errorf("BELFRY_TICK_WAKE: %w", err)
+	}
+	h.Waker = boot.NewWaker(h.Settings, h.Log, waker.Wake)
+	return nil
 }
 
 // OpenQueue opens the queues that the settings name; nil where they name none. Visibility is for those who receive, and

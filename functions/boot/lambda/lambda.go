@@ -32,7 +32,8 @@ type Function struct {
 	Webhooks *boot.Webhooks
 	Name     string // of this environment among all
 	Log      *slog.Logger
-	last     time.Time // when it was last invoked or at work
+	Waker    *boot.Waker // of the tick; nil where it needs none
+	last     time.Time   // when it was last invoked or at work
 }
 
 // Main opens everything and serves invocations with the handler that serve makes, until Lambda ends the process. What
@@ -73,8 +74,15 @@ func open(ctx context.Context) (*Function, error) {
 		return nil, fmt.Errorf("BELFRY_DATABASE_URL: %w", err)
 	}
 	f.Types = core.NewTypes(f.Store, core.TypesOptions{})
-	f.Webhooks, err = boot.OpenWebhooks(ctx, settings, f.Store, boot.WebhookOptions{Log: f.Log})
-	return f, err
+	if f.Webhooks, err = boot.OpenWebhooks(ctx, settings, f.Store, boot.WebhookOptions{Log: f.Log}); err != nil || settings.TickWake == "" {
+		return f, err
+	}
+	waker, err := aws.NewWaker(ctx, settings.TickWake)
+	if err != nil {
+		return nil, fmt.Errorf("BELFRY_TICK_WAKE: %w", err)
+	}
+	f.Waker = boot.NewWaker(settings, f.Log, waker.Wake)
+	return f, nil
 }
 
 // readSettings reads the settings, and the secrets that they name.
@@ -117,5 +125,8 @@ func (f *Function) Begin(ctx context.Context) (end func()) {
 	if err := f.Types.Fresh(ctx); err != nil {
 		f.Log.Error("types not read", "error", err)
 	}
-	return func() { f.last = time.Now() }
+	return func() {
+		f.Waker.Flush(ctx)
+		f.last = time.Now()
+	}
 }

@@ -1,5 +1,6 @@
-// Command cloudrun is the tick on Cloud Run, called by Cloud Scheduler. A call ticks for a while, or in economy mode
-// does what there is to do now. What the request says is not looked at: late, doubled and overlapping calls do no harm.
+// Command cloudrun is the tick on Cloud Run, called by Cloud Scheduler. A call ticks for a while, or until nothing is due
+// (BELFRY_TICK_IDLE), or in economy mode does what there is to do now. Of the request only one thing is looked at: whether
+// API or worker wakes it, through a topic. Late, doubled and overlapping calls do no harm.
 package main
 
 import (
@@ -7,9 +8,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
 	"sync/atomic"
+	"time"
 
+	"github.com/belfry-dev/belfry/adapters/gcp"
 	"github.com/belfry-dev/belfry/functions/boot"
 	"github.com/belfry-dev/belfry/functions/boot/cloudrun"
 	"github.com/belfry-dev/belfry/functions/tick"
@@ -49,17 +51,24 @@ type ticks struct {
 	*cloudrun.Host
 	options tick.Options
 	calls   atomic.Int64
+	memory  tick.Memory
 	ending  context.Context // of the container: a call gives its leases up then
 }
 
 func (t *ticks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Read to its end, so that the context ends when the caller goes.
-	if _, err := io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, mostBody)); err != nil {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
+	if err != nil {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
+	woken := gcp.IsWake(body)
+	if !woken && t.memory.Asleep(time.Now()) {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	defer t.Begin(r.Context())()
-	if err := t.tick(r.Context()); err != nil {
+	if err := t.tick(r.Context(), woken); err != nil {
 		t.Log.Error("tick", "error", err)
 		w.WriteHeader(http.StatusInternalServerError)
 		return
@@ -67,22 +76,11 @@ func (t *ticks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (t *ticks) tick(ctx context.Context) error {
+func (t *ticks) tick(ctx context.Context, woken bool) error {
 	ctx, cancel := context.WithTimeout(ctx, t.Settings.TickTime)
 	defer cancel()
 	defer context.AfterFunc(t.ending, cancel)()
 	o := t.options
 	o.Holder = fmt.Sprintf("%s-%d", t.Name, t.calls.Add(1))
-	f, err := tick.New(ctx, o)
-	if err != nil {
-		return err
-	}
-	if t.Settings.Economy {
-		return f.Pass(ctx)
-	}
-	var fresh sync.WaitGroup
-	fresh.Go(func() { t.Types.Run(ctx) })
-	defer fresh.Wait()
-	defer cancel()
-	return f.Run(ctx)
+	return tick.Invoke(ctx, o, &t.memory, woken)
 }

@@ -1,12 +1,11 @@
 // Command lambda is the tick on AWS Lambda, invoked by a schedule each minute. It ticks until shortly before its
-// deadline, or in economy mode does what there is to do now. What the event says is not looked at: late, doubled and
-// overlapping invocations do no harm.
+// deadline, or until nothing is due (BELFRY_TICK_IDLE), or in economy mode does what there is to do now. Of the event
+// only one thing is looked at: whether API or worker wakes it. Late, doubled and overlapping invocations do no harm.
 package main
 
 import (
 	"context"
 	"encoding/json"
-	"sync"
 	"time"
 
 	"github.com/belfry-dev/belfry/adapters/aws"
@@ -33,21 +32,15 @@ func serve(ctx context.Context, f *lambda.Function) (any, error) {
 	if alerts != nil {
 		o.Alerts = alerts.Publish
 	}
-	return func(ctx context.Context, _ json.RawMessage) error {
+	var memory tick.Memory
+	return func(ctx context.Context, event json.RawMessage) error {
+		woken := aws.IsWake(event)
+		if !woken && memory.Asleep(time.Now()) {
+			return nil
+		}
 		defer f.Begin(ctx)()
 		ctx, cancel := aws.BeforeDeadline(ctx, margin)
 		defer cancel()
-		t, err := tick.New(ctx, o)
-		if err != nil {
-			return err
-		}
-		if f.Settings.Economy {
-			return t.Pass(ctx)
-		}
-		var fresh sync.WaitGroup
-		fresh.Go(func() { f.Types.Run(ctx) })
-		defer fresh.Wait()
-		defer cancel()
-		return t.Run(ctx)
+		return tick.Invoke(ctx, o, &memory, woken)
 	}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/belfry-dev/belfry/adapters/gcp"
+	"github.com/belfry-dev/belfry/functions/boot"
 	"github.com/belfry-dev/belfry/functions/boot/cloudrun"
 	"github.com/belfry-dev/belfry/functions/worker"
 )
@@ -17,8 +18,9 @@ const path = "/push"
 func main() { cloudrun.Main(serve) }
 
 func serve(_ context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
+	store := boot.Waking(h.Store, h.Waker)
 	push, err := gcp.NewPush(gcp.PushOptions{
-		Store: h.Store, ID: h.Name, Lease: h.Settings.Lease, Deadline: h.Settings.PushDeadline,
+		Store: store, ID: h.Name, Lease: h.Settings.Lease, Deadline: h.Settings.PushDeadline,
 		OnAnswer: func(a gcp.PushAnswer) { log(h, a) },
 	})
 	if err != nil {
@@ -30,7 +32,7 @@ func serve(_ context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
 		s.MostTimeout = push.MostTime()
 	}
 	w, err := worker.New(worker.Options{
-		Store: h.Store, Queue: push, Handlers: worker.Tryout(), Settings: s, ID: h.Name, Log: h.Log,
+		Store: store, Queue: push, Handlers: worker.Tryout(), Settings: s, ID: h.Name, Log: h.Log,
 		Deliver: h.Webhooks.Handler(), Types: h.Types,
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/belfry-dev/belfry/functions/boot"
 	"github.com/belfry-dev/belfry/functions/boot/ecs"
 	"github.com/belfry-dev/belfry/functions/worker"
 )
@@ -27,7 +28,7 @@ func open(ctx context.Context) (*worker.Host, error) {
 		return nil, err
 	}
 	o := worker.Options{
-		Store: h.Store, Handlers: worker.Tryout(), Settings: h.Settings, ID: h.Name, Log: h.Log,
+		Store: boot.Waking(h.Store, h.Waker), Waker: h.Waker, Handlers: worker.Tryout(), Settings: h.Settings, ID: h.Name, Log: h.Log,
 		Deliver: h.Webhooks.Handler(), Types: h.Types,
 	}
 	return &worker.Host{Options: o, OpenQueue: h.OpenQueue, MostVisibility: mostVisibility, MostGrace: mostGrace, Close: h.Close}, nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/aws"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/boot"
 	"github.com/belfry-dev/belfry/functions/boot/lambda"
 	"github.com/belfry-dev/belfry/functions/worker"
 )
@@ -17,14 +18,15 @@ import (
 func main() { lambda.Main(serve) }
 
 func serve(_ context.Context, f *lambda.Function) (any, error) {
+	store := boot.Waking(f.Store, f.Waker)
 	o := worker.Options{
-		Store: f.Store, Handlers: worker.Tryout(), Settings: f.Settings, ID: f.Name, Log: f.Log,
+		Store: store, Handlers: worker.Tryout(), Settings: f.Settings, ID: f.Name, Log: f.Log,
 		Deliver: f.Webhooks.Handler(), Types: f.Types,
 	}
 	if _, err := worker.New(o); err != nil {
 		return nil, err
 	}
-	batches := aws.BatchWorker{Store: f.Store, ID: f.Name, Lease: f.Settings.Lease, Grace: f.Settings.StopGrace}
+	batches := aws.BatchWorker{Store: store, ID: f.Name, Lease: f.Settings.Lease, Grace: f.Settings.StopGrace}
 	batches.Work = func(ctx context.Context, queue core.Queue, grace, most time.Duration) error {
 		o := o
 		o.Queue, o.Settings.StopGrace = queue, grace

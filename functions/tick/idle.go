@@ -1,0 +1,80 @@
+package tick
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	wokenFor   = 10 * time.Second // that a woken tick goes on at least: longer than whoever woke it waits before it wakes it again
+	idleUpkeep = 10 * time.Minute // between upkeeps of a tick that ends when idle
+)
+
+// Memory is what a process that is invoked again and again keeps between invocations. The zero value remembers nothing.
+type Memory struct {
+	mu     sync.Mutex
+	asleep time.Time // invocations leave the store alone before this
+	upkeep time.Time // no upkeep before this
+}
+
+// invocation is what one invocation differs in from a tick that runs all the time.
+type invocation struct {
+	leaveIdle, leaveAfter time.Duration // see core.TickerOptions
+	upkeep                time.Time     // none before this
+	upkeepEvery           time.Duration // zero means the default
+}
+
+// Asleep reports whether an invocation has nothing to do because the last one found nothing due until later.
+func (m *Memory) Asleep(now time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return now.Round(0).Before(m.asleep)
+}
+
+// Invoke is one invocation: it ticks until ctx's end, or until nothing is due where the settings let it end idle, or in
+// economy mode does what there is to do now. Woken says that somebody has made something due.
+func Invoke(ctx context.Context, o Options, m *Memory, woken bool) error {
+	o.invocation = m.next(o.Settings.TickIdle, woken)
+	f, err := New(ctx, o)
+	if err != nil {
+		return err
+	}
+	if o.Settings.Economy {
+		return f.Pass(ctx)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var fresh sync.WaitGroup
+	if o.Types != nil {
+		fresh.Go(func() { o.Types.Run(ctx) })
+	}
+	err = f.Run(ctx)
+	cancel()
+	fresh.Wait()
+	m.note(f, o, time.Now())
+	return err
+}
+
+// next is what the next invocation is like.
+func (m *Memory) next(idle time.Duration, woken bool) invocation {
+	if idle == 0 {
+		return invocation{}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	i := invocation{leaveIdle: idle, upkeep: m.upkeep, upkeepEvery: idleUpkeep}
+	if woken {
+		i.leaveAfter = wokenFor
+	}
+	return i
+}
+
+// note remembers until when nothing is due: a minute less than that, in which the next invocation comes.
+func (m *Memory) note(f *Function, o Options, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asleep, m.upkeep = time.Time{}, f.ticker.MaintainNext().Round(0)
+	if rest := min(o.Settings.TickSleep, f.ticker.DueIn()-time.Minute); rest > 0 {
+		m.asleep = now.Round(0).Add(rest) // by the wall clock: the other one stands still while a function is frozen
+	}
+}
