@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"time"
+
+	"github.com/belfry-dev/belfry/core"
 )
 
 // Extended answers a heartbeat.
@@ -47,7 +49,7 @@ func (c *Client) Complete(ctx context.Context, id, leaseToken string, result any
 	doc := attemptDoc{LeaseToken: leaseToken}
 	if result != nil {
 		var err error
-		if doc.Result, err = jsonOf("result", result); err != nil {
+		if doc.Result, err = core.MarshalValue("result", result); err != nil {
 			return "", err
 		}
 	}
@@ -71,12 +73,12 @@ type attemptDoc struct {
 }
 
 func attemptCall(id, act string, doc attemptDoc) (call, error) {
-	body, err := json.Marshal(doc)
+	body, err := encode(doc)
 	if err != nil {
 		return call{}, err
 	}
 	if doc.Result != nil {
-		body = append(append(append(body[:len(body)-1], `,"result":`...), doc.Result...), '}')
+		body = withMember(body, "result", doc.Result)
 	}
 	return call{method: http.MethodPost, path: jobPath(id) + "/" + act, body: body, repeatable: true}, nil
 }

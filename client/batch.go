@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+
+	"github.com/belfry-dev/belfry/core"
 )
 
 // Bounds of one request of a batch. The server takes 10,000 jobs and 32 MiB.
@@ -47,7 +49,7 @@ func (c *Client) SubmitDocuments(ctx context.Context, documents []json.RawMessag
 	for part := 1; len(documents) > 0; part++ {
 		n := partOf(documents)
 		if n == 0 {
-			return items, FieldErrors{{Field: fmt.Sprintf("jobs[%d]", len(items)), Rule: "must be JSON"}}
+			return items, FieldErrors{{Field: fmt.Sprintf("jobs[%d]", len(items)), Rule: documentFault(documents[0])}}
 		}
 		answers, err := c.submitPart(ctx, documents[:n], key+"-"+strconv.Itoa(part))
 		if err != nil {
@@ -59,12 +61,28 @@ func (c *Client) SubmitDocuments(ctx context.Context, documents []json.RawMessag
 	return items, nil
 }
 
-// partOf is how many documents the next request takes, at least one. Zero means that the first is not JSON.
+// documentFault says why a document cannot be an element of a batch: inside another one, what is not JSON could say anything.
+// "" means that it can.
+func documentFault(document []byte) string {
+	if fault := core.EncodingFault(document); fault != "" {
+		return fault
+	}
+	facts, err := core.ScanJSON(document)
+	switch {
+	case err != nil:
+		return "must be JSON: " + err.Error()
+	case facts.Depth > core.MaxJSONDepth-2: // of the list and what is around it
+		return fmt.Sprintf("nests arrays and objects %d deep, at most %d are read", facts.Depth, core.MaxJSONDepth-2)
+	}
+	return ""
+}
+
+// partOf is how many documents the next request takes, at least one. Zero means that the first has a documentFault.
 func partOf(documents []json.RawMessage) int {
 	size := 0
 	for n, d := range documents[:min(len(documents), maxBatch)] {
 		size += len(d) + 1
-		if n > 0 && size > maxBatchBytes || !json.Valid(d) { // inside a document it could say anything
+		if n > 0 && size > maxBatchBytes || documentFault(d) != "" {
 			return n
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -44,8 +43,8 @@ func (c *call) writes() bool {
 // A call with an Idempotency-Key is repeatable. While an earlier try with the key is still at work the call waits,
 // for as long as one try may take: that is no try of its own.
 func (c *Client) do(ctx context.Context, call call) (int, []byte, error) {
-	if strings.Contains(call.path, noSchedule) {
-		return 0, nil, FieldErrors{{Field: "name", Rule: `must not be empty, ".", ".." or "preview"`}}
+	if err := call.check(); err != nil {
+		return 0, nil, err
 	}
 	unknown, repeatable := false, call.repeatable || call.key != ""
 	var waited time.Duration
@@ -107,7 +106,7 @@ func (c *Client) try(ctx context.Context, call *call) (int, []byte, error) {
 	}
 	resp, err := c.http.Do(r)
 	if err != nil {
-		return 0, nil, lost(ctx, call, err)
+		return 0, nil, c.lost(ctx, call, err)
 	}
 	defer resp.Body.Close()
 	body, err := readAnswer(resp)
@@ -115,7 +114,7 @@ func (c *Client) try(ctx context.Context, call *call) (int, []byte, error) {
 	case errors.Is(err, ErrForeign):
 		return 0, nil, fmt.Errorf("%s: %w", call.name(), err)
 	case err != nil:
-		return 0, nil, lost(ctx, call, err)
+		return 0, nil, c.lost(ctx, call, err)
 	case resp.StatusCode >= 300:
 		p := problemOf(call.name(), resp.StatusCode, body)
 		p.RetryAfter = retryAfter(resp.Header, time.Now())
@@ -168,16 +167,15 @@ func (c *Client) request(ctx context.Context, call *call) (*http.Request, error)
 }
 
 // lost is the error of a try without an answer. Where the caller's ctx ended, that is what it says.
-func lost(ctx context.Context, call *call, err error) error {
+func (c *Client) lost(ctx context.Context, call *call, err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err // its text repeats the whole address
 	}
-	unsent := neverSent(err)
-	if ctx.Err() != nil {
-		err = context.Cause(ctx)
-	} else if errors.Is(err, context.DeadlineExceeded) {
-		err = errors.New("no answer in time")
+	e := &connectionError{call: call.name(), err: err, text: lostBy(err, c.host), unknown: call.writes() && !neverSent(err), ended: ctx.Err() != nil}
+	if e.ended {
+		e.err = context.Cause(ctx)
+		e.text = e.err.Error()
 	}
-	return &connectionError{call: call.name(), err: err, unknown: call.writes() && !unsent, ended: ctx.Err() != nil}
+	return e
 }

@@ -31,14 +31,15 @@ type Retry struct {
 // Client calls one server. It is safe for concurrent use.
 type Client struct {
 	base string // without a slash at its end
+	host string // of it, for messages
 	opts Options
 	http *http.Client
 }
 
-// New returns a client of the API at an address such as "https://belfry.example" or "http://127.0.0.1:8080".
+// New returns a client of the API at an address such as "https://belfry.example" or "http://127.0.0.1:8080"; see BaseAddress.
 // The address carries no user, password, query or fragment: access is by Options.Token.
 func New(address string, opts Options) (*Client, error) {
-	u, err := url.Parse(address)
+	u, err := url.Parse(BaseAddress(address))
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return nil, errors.New("client: the address must be an http or https URL with a host")
@@ -66,7 +67,23 @@ func New(address string, opts Options) (*Client, error) {
 	if opts.UserAgent == "" {
 		opts.UserAgent = "belfry-go"
 	}
-	return &Client{base: strings.TrimRight(u.String(), "/"), opts: opts, http: httpClient(opts.HTTPClient)}, nil
+	return &Client{base: u.String(), host: u.Host, opts: opts, http: httpClient(opts.HTTPClient)}, nil
+}
+
+// pages are addresses of the API that people copy instead of its own.
+var pages = []string{"/v1", "/docs", "/openapi.json", "/metrics"}
+
+// BaseAddress is the address that calls are made below: the given one without a slash at its end, and without a page of the
+// API that was copied with it, such as /v1. Where Belfry is served below a path that ends like one, say it twice:
+// "https://gateway.example/v1/v1".
+func BaseAddress(address string) string {
+	address = strings.TrimRight(address, "/")
+	for _, page := range pages {
+		if base, cut := strings.CutSuffix(address, page); cut && !strings.HasSuffix(base, "/") {
+			return base
+		}
+	}
+	return address
 }
 
 func zero[T int | time.Duration](option *T, value T) {

@@ -144,3 +144,14 @@ func ExampleClient_List() {
 	// 1
 	// 0
 }
+
+func ExampleBaseAddress() {
+	for _, copied := range []string{"http://127.0.0.1:8080", "http://127.0.0.1:8080/v1/", "https://belfry.example/jobs/docs", "https://gateway.example/v1/v1"} {
+		fmt.Println(client.BaseAddress(copied))
+	}
+	// Output:
+	// http://127.0.0.1:8080
+	// http://127.0.0.1:8080
+	// https://belfry.example/jobs
+	// https://gateway.example/v1
+}

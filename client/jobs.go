@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"time"
@@ -68,7 +67,7 @@ func (c *Client) change(ctx context.Context, id, act string, fields map[string]s
 	call := call{method: http.MethodPost, path: jobPath(id) + "/" + act}
 	if fields != nil {
 		var err error
-		if call.body, err = json.Marshal(fields); err != nil {
+		if call.body, err = encode(fields); err != nil {
 			return nil, err
 		}
 	}

@@ -74,7 +74,7 @@ func (t *JobType) UnmarshalJSON(document []byte) error {
 // submitted from then on get it; its target also holds for those that wait. Repeated it comes to the same, so it is
 // tried again after a lost answer; made is then about the last try.
 func (c *Client) PutType(ctx context.Context, t JobType) (kept *JobType, made bool, err error) {
-	body, err := json.Marshal(jobTypeDoc{
+	body, err := encode(jobTypeDoc{
 		Target: t.Target, Timeout: duration(t.Timeout), MaxAttempts: t.MaxAttempts, Backoff: durations(t.Backoff), ExpectWithin: duration(t.ExpectWithin),
 		ExpiresAfter: duration(t.ExpiresAfter),
 	})

@@ -1,9 +1,9 @@
 package client
 
 import (
-	"encoding/json"
-	"fmt"
 	"time"
+
+	"github.com/belfry-dev/belfry/core"
 )
 
 // Priority is one of three classes of urgency.
@@ -69,31 +69,20 @@ func (j *NewJob) Document() ([]byte, error) {
 		Type: j.Type, Priority: j.Priority, Tenant: j.Tenant, RunAt: instant(j.RunAt), Delay: duration(j.Delay), DedupeKey: j.DedupeKey,
 		MaxAttempts: j.MaxAttempts, Timeout: duration(j.Timeout), ExpiresAt: instant(j.ExpiresAt), Target: j.Target, Tags: j.Tags, Backoff: durations(j.Backoff),
 	}
-	b, err := json.Marshal(doc)
-	if err != nil || j.Payload == nil {
+	return withPayload(doc, j.Payload)
+}
+
+// withPayload is a document with a payload, unless that is nil.
+func withPayload(document, payload any) ([]byte, error) {
+	b, err := encode(document)
+	if err != nil || payload == nil {
 		return b, err
 	}
-	payload, err := jsonOf("payload", j.Payload)
+	value, err := core.MarshalValue("payload", payload)
 	if err != nil {
 		return nil, err
 	}
-	b = append(b[:len(b)-1], `,"payload":`...)
-	return append(append(b, payload...), '}'), nil
-}
-
-// jsonOf is a value as it is sent; field names it in errors.
-func jsonOf(field string, v any) ([]byte, error) {
-	if raw, ok := v.(json.RawMessage); ok {
-		if !json.Valid(raw) { // in the middle of a document it could say anything
-			return nil, FieldErrors{{Field: field, Rule: "must be JSON"}}
-		}
-		return raw, nil
-	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", field, err)
-	}
-	return b, nil
+	return withMember(b, "payload", value), nil
 }
 
 // instant is a time as the API reads it; "" for none.

@@ -106,15 +106,16 @@ func problemOf(call string, status int, body []byte) *Problem {
 type connectionError struct {
 	call    string
 	err     error
-	unknown bool // a write that may have been done
-	ended   bool // the caller's ctx ended: nothing is known of the server
+	text    string // of err, for people
+	unknown bool   // a write that may have been done
+	ended   bool   // the caller's ctx ended: nothing is known of the server
 }
 
 func (e *connectionError) Error() string {
 	if e.unknown {
-		return fmt.Sprintf("%s: %s: %s", e.call, ErrUnknown, e.err)
+		return fmt.Sprintf("%s: %s: %s", e.call, ErrUnknown, e.text)
 	}
-	return fmt.Sprintf("%s: %s", e.call, e.err)
+	return fmt.Sprintf("%s: %s", e.call, e.text)
 }
 
 func (e *connectionError) Unwrap() error { return e.err }

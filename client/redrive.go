@@ -110,7 +110,7 @@ func (c *Client) redrive(ctx context.Context, f DeadFilter, o RedriveOptions, dr
 	if o.After != "" {
 		fields["after"] = o.After
 	}
-	body, err := json.Marshal(fields)
+	body, err := encode(fields)
 	if err != nil {
 		return Redriven{}, err
 	}

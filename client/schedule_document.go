@@ -47,20 +47,11 @@ type newScheduleDoc struct {
 
 // Document is the definition as the API reads it. Its name stands in the path.
 func (s *NewSchedule) Document() ([]byte, error) {
-	b, err := json.Marshal(newScheduleDoc{
+	return withPayload(newScheduleDoc{
 		ruleDoc: s.document(), Tenant: s.Tenant, Missed: s.Missed, MissedWindow: duration(s.MissedWindow), MissedLimit: s.MissedLimit, MissedGrace: duration(s.MissedGrace),
 		Overlap: s.Overlap, Jitter: duration(s.Jitter), ExpectWithin: duration(s.ExpectWithin), ExpectPaused: s.ExpectPaused, Paused: s.Paused,
 		Type: s.Type, Priority: s.Priority, MaxAttempts: s.MaxAttempts, Timeout: duration(s.Timeout), Backoff: durations(s.Backoff), ExpiresAfter: duration(s.ExpiresAfter), Target: s.Target, Tags: s.Tags,
-	})
-	if err != nil || s.Payload == nil {
-		return b, err
-	}
-	payload, err := jsonOf("payload", s.Payload)
-	if err != nil {
-		return nil, err
-	}
-	b = append(b[:len(b)-1], `,"payload":`...)
-	return append(append(b, payload...), '}'), nil
+	}, s.Payload)
 }
 
 // scheduleDoc is a schedule as the API writes it.

@@ -62,7 +62,7 @@ func (c *Client) NextOccurrences(ctx context.Context, tenant, name string, count
 // PreviewSchedule says when a rule would be due after from; nothing is kept. from zero means now, count 0 means 10, 1,000
 // is the most.
 func (c *Client) PreviewSchedule(ctx context.Context, r Rule, from time.Time, count int) (*Preview, error) {
-	body, err := json.Marshal(struct {
+	body, err := encode(struct {
 		ruleDoc
 		From  time.Time `json:"from,omitzero"`
 		Count int       `json:"count,omitempty"`
@@ -98,7 +98,7 @@ type Backfill struct {
 // BackfillSchedule makes a run, marked as made up late, for each instant of the rule from from on and before to. With dry
 // it only counts. It is not tried again after a lost answer.
 func (c *Client) BackfillSchedule(ctx context.Context, tenant, name string, from, to time.Time, dry bool) (*Backfill, error) {
-	body, err := json.Marshal(map[string]any{"from": instant(from), "to": instant(to), "dry_run": dry})
+	body, err := encode(map[string]any{"from": instant(from), "to": instant(to), "dry_run": dry})
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func (c *Client) CreateToken(ctx context.Context, t NewToken) (*Token, error) {
 	if !t.ExpiresAt.IsZero() {
 		fields["expires_at"] = instant(t.ExpiresAt)
 	}
-	body, err := json.Marshal(fields)
+	body, err := encode(fields)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strings"
+	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -101,12 +101,32 @@ func reason(err error) string {
 	}
 	var op *net.OpError
 	if errors.As(err, &op) {
-		if op.Err != nil && !strings.Contains(op.Err.Error(), "://") {
-			return op.Op + ": " + op.Err.Error()
-		}
-		return op.Op
+		return brokenOff(op)
 	}
 	return "the connection broke"
+}
+
+// brokenOff says which connection failed, and how. The host and port of a server are no secret.
+func brokenOff(op *net.OpError) string {
+	what := "the connection"
+	switch {
+	case op.Op == "dial" && op.Addr != nil:
+		what = "no connection to " + op.Addr.String()
+	case op.Op == "dial":
+		what = "no connection"
+	case op.Addr != nil:
+		what += " to " + op.Addr.String() + " broke"
+	}
+	var cause syscall.Errno
+	switch {
+	case op.Timeout():
+		return what + ": no answer in time"
+	case errors.Is(op.Err, syscall.ECONNREFUSED):
+		return what + ": connection refused; is PostgreSQL running there?"
+	case errors.As(op.Err, &cause):
+		return what + ": " + cause.Error()
+	}
+	return what
 }
 
 // hasCode reports whether the server refused with this SQLSTATE.

@@ -71,22 +71,10 @@ func row(j *client.NewJob) (core.NewJob, error) {
 	}
 	var err error
 	if j.Payload != nil {
-		n.Payload, err = payload(j.Payload)
+		n.Payload, err = core.MarshalValue("payload", j.Payload)
 	}
 	if err == nil && j.Target != nil {
 		n.Target, err = json.Marshal(j.Target)
 	}
 	return n, err
-}
-
-// payload keeps the bytes of a json.RawMessage; the store's rules are what judges them.
-func payload(v any) (json.RawMessage, error) {
-	if raw, ok := v.(json.RawMessage); ok {
-		return raw, nil
-	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return nil, client.FieldErrors{{Field: "payload", Rule: "must be what json.Marshal can write: " + err.Error()}}
-	}
-	return b, nil
 }

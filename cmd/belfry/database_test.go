@@ -80,7 +80,7 @@ func TestDoctor(t *testing.T) {
 			}
 		}
 	}
-	says(exitFailed, "broken    api           GET /readyz: dial", "→ start the API", "ok        database      PostgreSQL ", "broken    schema ", " migrations are missing", "→ belfry migrate up")
+	says(exitFailed, "broken    api           GET /readyz: no connection to", "→ start the API", "ok        database      PostgreSQL ", "broken    schema ", " migrations are missing", "→ belfry migrate up")
 	r.ok("migrate", "up")
 	store, err := postgres.Open(t.Context(), database, postgres.Options{})
 	if err != nil {

@@ -87,6 +87,7 @@ func exitCode(ctx context.Context, err error) int {
 // errorDoc is an error with --json.
 type errorDoc struct {
 	Error  string     `json:"error"`
+	ID     string     `json:"id,omitempty"` // of the job that it is about
 	Exit   int        `json:"exit"`
 	Fields []fieldDoc `json:"fields,omitempty"`
 	Reason string     `json:"reason,omitempty"`
@@ -100,6 +101,9 @@ type fieldDoc struct {
 
 func (a *app) printError(ctx context.Context, err error) {
 	doc := errorDoc{Error: plain(err), Exit: exitCode(ctx, err)}
+	if one := (*jobError)(nil); errors.As(err, &one) {
+		doc.ID = one.id
+	}
 	var fields client.FieldErrors
 	if errors.As(err, &fields) {
 		for _, f := range fields {

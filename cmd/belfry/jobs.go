@@ -20,17 +20,18 @@ func (a *app) getCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		for i, id := range ids {
+		printed := 0
+		return a.each(ids, func(id string) error {
 			job, err := api.Get(c.Context(), id)
 			if err != nil {
 				return err
 			}
-			if i > 0 && !a.json {
+			if printed++; printed > 1 && !a.json {
 				fmt.Fprintln(a.out)
 			}
 			a.printJob(job)
-		}
-		return nil
+			return nil
+		})
 	}}
 }
 
@@ -95,7 +96,7 @@ func (a *app) cancelCommand() *cobra.Command {
 			for _, id := range ids {
 				job, err := api.Get(c.Context(), id)
 				if err != nil {
-					return err
+					return aboutJob(id, err)
 				}
 				if !job.Status.Ended() {
 					live++
@@ -146,11 +147,14 @@ func numbered(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// each does act for all ids, however many fail, and returns the first error; the others are reported as they come.
+// each does act for all jobs, however many fail, and returns the first error; the others are reported as they come.
 func (a *app) each(ids []string, act func(id string) error) error {
 	var first error
 	for _, id := range ids {
 		err := act(id)
+		if quiet := (*quietError)(nil); !errors.As(err, &quiet) && !errors.Is(err, errTimeOver) {
+			err = aboutJob(id, err)
+		}
 		switch {
 		case err == nil:
 		case first == nil:
@@ -202,7 +206,7 @@ func (a *app) rescheduleCommand() *cobra.Command {
 		if err == nil {
 			a.printChange(job, "runs at "+showTime(job.RunAt))
 		}
-		return err
+		return aboutJob(ids[0], err)
 	}
 	return c
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+
+	"github.com/belfry-dev/belfry/client"
 )
 
 // profile is a server that is called by a name.
@@ -119,6 +121,7 @@ func (a *app) settle() error {
 	if a.address == "" {
 		a.address = defaultAddress
 	}
+	a.address = client.BaseAddress(a.address)
 	a.settled = true
 	return nil
 }
@@ -142,7 +145,7 @@ func (a *app) takeProfile() error {
 	if a.address == "" {
 		a.address = p.URL
 	}
-	if a.token == "" && a.address == p.URL {
+	if a.token == "" && client.BaseAddress(a.address) == client.BaseAddress(p.URL) {
 		a.token = p.Token
 	}
 	return nil

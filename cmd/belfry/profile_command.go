@@ -74,8 +74,8 @@ takes the token away, unless a token comes with it.`,
 			return err
 		}
 		p := known.byName[name]
-		if c.Flags().Changed("url") && a.address != p.URL {
-			p = profile{URL: a.address}
+		if address := client.BaseAddress(a.address); c.Flags().Changed("url") && address != client.BaseAddress(p.URL) {
+			p = profile{URL: address}
 		}
 		if p.URL == "" {
 			return usage("%s wants --url: there is no such profile yet", c.CommandPath())

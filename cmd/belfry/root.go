@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"slices"
@@ -206,6 +207,9 @@ func (a *app) report(ctx context.Context, err error) {
 
 // plain is what a person wants to know: of an answer that is an error what it says, not which call it answers.
 func plain(err error) string {
+	if one := (*jobError)(nil); errors.As(err, &one) && err.Error() == one.Error() {
+		return "job " + one.id + ": " + plain(one.err)
+	}
 	text := err.Error()
 	if p := (*client.Problem)(nil); errors.As(err, &p) && text == p.Error() {
 		text = p.Detail
@@ -213,5 +217,25 @@ func plain(err error) string {
 	if errors.Is(err, client.ErrUnauthorized) {
 		text += "; BELFRY_TOKEN, --token or a profile gives one"
 	}
+	if op := (*net.OpError)(nil); errors.Is(err, client.ErrUnreachable) && errors.As(err, &op) && op.Op == "dial" {
+		text += "; is Belfry running there? --url, BELFRY_URL or a profile says where it is"
+	}
 	return text
+}
+
+// jobError is an error about one job, which may be one of several.
+type jobError struct {
+	id  string
+	err error
+}
+
+func (e *jobError) Error() string { return "job " + e.id + ": " + e.err.Error() }
+func (e *jobError) Unwrap() error { return e.err }
+
+// aboutJob names the job that an error is about; nil stays nil.
+func aboutJob(id string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &jobError{id, err}
 }

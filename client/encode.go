@@ -1,0 +1,67 @@
+package client
+
+import (
+	"encoding/json"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// textRule is what the API says of text in another encoding.
+const textRule = "must be valid UTF-8"
+
+// encode writes the document of a call. encoding/json puts U+FFFD in place of bytes that are not UTF-8, so that two keys
+// could become one: a field that holds such bytes is refused, as the API would.
+func encode(document any) ([]byte, error) {
+	b, err := json.Marshal(document)
+	if err != nil || !core.ReplacesText(b) {
+		return b, err
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(b, &fields); err != nil {
+		return nil, err
+	}
+	var faults FieldErrors
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if core.ReplacesText(fields[name]) {
+			faults.Add(name, textRule)
+		}
+	}
+	return nil, faults.Err()
+}
+
+// withMember puts a member at the end of a document, byte for byte.
+func withMember(document []byte, name string, value []byte) []byte {
+	document = append(document[:len(document)-1], `,"`+name+`":`...)
+	return append(append(document, value...), '}')
+}
+
+// nameOf says what the last part of a path under /v1 names.
+var nameOf = map[string]string{"jobs": "id", "types": "type", "schedules": "name", "tokens": "id"}
+
+// check refuses what no request can carry, or would carry as something else.
+func (c *call) check() error {
+	var faults FieldErrors
+	if strings.Contains(c.path, noSchedule) {
+		faults.Add("name", `must not be empty, ".", ".." or "preview"`)
+	}
+	if path, err := url.PathUnescape(c.path); err != nil || !utf8.ValidString(path) {
+		faults.Add(nameOf[strings.Split(c.path+"//", "/")[2]], textRule)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.query)) {
+		if slices.ContainsFunc(c.query[name], func(text string) bool { return !utf8.ValidString(text) }) {
+			faults.Add(name, textRule)
+		}
+	}
+	if !utf8.Valid(c.body) {
+		faults.Add("body", "%s", core.EncodingFault(c.body))
+	}
+	if len(c.key) > 255 || strings.ContainsFunc(c.key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		faults.Add(keyHeader, "must be 1 to 255 visible ASCII characters")
+	}
+	return faults.Err()
+}
