@@ -165,7 +165,7 @@ func (d *dispatcher) pace(before int, w *Window) {
 // TakeCredit asks for dispatch at submit: of n jobs of a priority that are due at once, how many may be
 // written as queued and published by the submitter. None while the priority has a backlog, or in
 // direct mode. Any number of goroutines may call it.
-func (t *Ticker) TakeCredit(p Priority, n int) int {
+func (t *Ticker) TakeCredit(_ context.Context, p Priority, n int) int {
 	if t.dispatcher == nil {
 		return 0
 	}

@@ -27,12 +27,13 @@ type SubmitDispatcher struct {
 
 // SubmitDispatchOptions are the settings of a SubmitDispatcher.
 type SubmitDispatchOptions struct {
-	Topics     map[Priority]Topic
-	TakeCredit func(p Priority, n int) int // of n jobs, how many may be dispatched; see Ticker.TakeCredit
-	Lease      time.Duration               // dispatch lease of these rows. Zero means 5 s
-	Timeout    time.Duration               // of publishing, which the submitter waits for. Zero means 2 s
-	Rest       time.Duration               // without dispatch at submit after a failed Send. Zero means 5 s
-	OnDispatch func(dispatched []Job)      // sees jobs between their commit and their publishing. Nil means nobody looks
+	Topics map[Priority]Topic
+	// TakeCredit says how many of n jobs may be dispatched; see Ticker.TakeCredit. It may ask a store, within ctx.
+	TakeCredit func(ctx context.Context, p Priority, n int) int
+	Lease      time.Duration          // dispatch lease of these rows. Zero means 5 s
+	Timeout    time.Duration          // of publishing, which the submitter waits for. Zero means 2 s
+	Rest       time.Duration          // without dispatch at submit after a failed Send. Zero means 5 s
+	OnDispatch func(dispatched []Job) // sees jobs between their commit and their publishing. Nil means nobody looks
 }
 
 // NewSubmitDispatcher makes a SubmitDispatcher over store.
@@ -53,7 +54,7 @@ func NewSubmitDispatcher(store SubmitDispatchStore, opts SubmitDispatchOptions) 
 
 // Submit writes jobs, as the store does, and publishes those that were written as queued before it returns.
 func (d *SubmitDispatcher) Submit(ctx context.Context, jobs []NewJob) ([]Submitted, error) {
-	asked := d.ask(jobs, time.Now())
+	asked := d.ask(ctx, jobs, time.Now())
 	answers, err := d.store.Submit(ctx, asked)
 	if err != nil || len(answers) != len(jobs) {
 		return answers, err
@@ -77,7 +78,7 @@ func (d *SubmitDispatcher) SubmitOnce(ctx context.Context, key IdempotencyKey, j
 }
 
 // ask marks the jobs that may be written as queued, in a copy.
-func (d *SubmitDispatcher) ask(jobs []NewJob, now time.Time) []NewJob {
+func (d *SubmitDispatcher) ask(ctx context.Context, jobs []NewJob, now time.Time) []NewJob {
 	if now.UnixNano() < d.rest.Load() {
 		return jobs
 	}
@@ -90,7 +91,7 @@ func (d *SubmitDispatcher) ask(jobs []NewJob, now time.Time) []NewJob {
 		}
 	}
 	for p, n := range credit {
-		credit[p] = d.opts.TakeCredit(p, n)
+		credit[p] = d.opts.TakeCredit(ctx, p, n)
 	}
 	asked := slices.Clone(jobs)
 	for i, j := range asked {

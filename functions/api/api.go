@@ -116,7 +116,7 @@ func New(o Options) (*API, error) {
 	}
 	zero(&o.KeepKeys, 24*time.Hour)
 	o.Limits.fill()
-	a := &API{Options: o, wait: newWaiter(o.Jobs, o.Limits.Waits), recent: &recentStats{store: o.Stats}, states: &recentStates{store: o.Stats}}
+	a := &API{Options: o, wait: newWaiter(o.Jobs, o.Limits.Waits), recent: &recentStats{o.Stats, newReading[core.Stats]()}, states: &recentStates{o.Stats, newReading[core.ScheduleStates]()}}
 	var err error
 	if a.gate, err = newGate(&o); err != nil {
 		return nil, fmt.Errorf("api: %w", err)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -47,14 +48,29 @@ func (a *API) run(route route) http.HandlerFunc {
 		watched.route = route.op.Path
 		limited, cancel := context.WithTimeout(r.Context(), a.Limits.Time+route.extra)
 		defer cancel()
-		r, err := a.letIn(route.op, watched, r.WithContext(limited))
+		admitted, err := a.letIn(route.op, watched, r.WithContext(limited))
 		if err == nil {
-			err = route.handle(watched, r)
+			err = route.handle(watched, admitted)
 		}
 		if err != nil {
-			watched.fail(err)
+			watched.fail(endedBy(r.Context(), limited, err))
 		}
 	}
+}
+
+// endedBy is the reason why a request failed: where its client has gone, or its time was over, whatever was being done says
+// no more than that it was broken off.
+func endedBy(client, limited context.Context, err error) error {
+	var p *Problem
+	switch {
+	case errors.As(err, &p):
+		return err
+	case client.Err() != nil:
+		return context.Canceled
+	case limited.Err() != nil && errors.Is(err, context.DeadlineExceeded):
+		return context.DeadlineExceeded
+	}
+	return err
 }
 
 // notFound answers what no operation matches: 404, or 405 with the methods the path knows. The mux itself

@@ -7,8 +7,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/belfry-dev/belfry/core"
 )
@@ -42,17 +43,22 @@ func (s *recentStates) get(ctx context.Context) (core.ScheduleStates, error) {
 	return s.last.get(ctx, statesAge, func() (core.ScheduleStates, error) { return s.store.CountSchedules(ctx) })
 }
 
-// reading is what was last read of something. Callers that come while it is being read wait for that one answer.
+// reading is what was last read of something. Callers that come while it is being read wait for that one answer, as long
+// as their own time lasts.
 type reading[T any] struct {
-	turn  sync.Mutex
+	turn  *semaphore.Weighted // of one
 	value T
 	at    time.Time
 }
 
+func newReading[T any]() reading[T] { return reading[T]{turn: semaphore.NewWeighted(1)} }
+
 func (r *reading[T]) get(ctx context.Context, age time.Duration, read func() (T, error)) (T, error) {
-	r.turn.Lock()
-	defer r.turn.Unlock()
 	var none T
+	if err := r.turn.Acquire(ctx, 1); err != nil {
+		return none, err
+	}
+	defer r.turn.Release(1)
 	if !r.at.IsZero() && time.Since(r.at) < age {
 		return r.value, nil
 	}

@@ -96,7 +96,9 @@ func (f *Function) Run(ctx context.Context) error {
 }
 
 // TakeCredit is the credit for dispatch at submit; see core.Ticker.
-func (f *Function) TakeCredit(p core.Priority, n int) int { return f.ticker.TakeCredit(p, n) }
+func (f *Function) TakeCredit(ctx context.Context, p core.Priority, n int) int {
+	return f.ticker.TakeCredit(ctx, p, n)
+}
 
 // Topics are the open topics: nil in direct mode.
 func (f *Function) Topics() map[core.Priority]core.Topic { return f.topics }

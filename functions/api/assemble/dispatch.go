@@ -43,10 +43,10 @@ func NewDispatcher(ctx context.Context, store DispatcherStore, queue core.Queue,
 	o := core.SubmitDispatchOptions{Topics: d.topics}
 	if s.Economy {
 		credit := &credit{window: s.Window, left: map[core.Priority]int{}}
-		o.TakeCredit, o.Lease = func(p core.Priority, n int) int { return credit.take(p, n, time.Now()) }, creditFor
+		o.TakeCredit, o.Lease = func(_ context.Context, p core.Priority, n int) int { return credit.take(p, n, time.Now()) }, creditFor
 	} else {
 		room := &room{store: store}
-		o.TakeCredit = func(p core.Priority, n int) int { return room.take(p, n, time.Now()) }
+		o.TakeCredit = func(ctx context.Context, p core.Priority, n int) int { return room.take(ctx, p, n, time.Now()) }
 	}
 	var err error
 	d.SubmitStore, err = core.NewSubmitDispatcher(store, o)

@@ -9,51 +9,95 @@ import (
 )
 
 const (
-	roomFor     = time.Second     // how long what was counted holds: about a tick
-	fullFor     = 5 * time.Second // and where there was no room, or no answer
-	roomTimeout = time.Second     // of counting, which a submit waits for
+	roomFor     = time.Second     // how long a count holds: about a tick
+	staleFor    = time.Second     // how long it may be used beyond that while the next one is made
+	fullFor     = 5 * time.Second // how long a count holds where there was no room, or no answer
+	roomTimeout = time.Second     // of counting, which the submit that counts waits for
 )
 
 // room is credit of a process that publishes beside the scheduler and knows nothing of its windows: it counts what is
 // queued, at most once a second, and fills up to the smallest window that a scheduler ever has. So where the queue is
 // well filled, or there is a backlog, all is left to the tick; and consumers that stop find at most that many more
 // messages for each process.
+//
+// One submit counts, in its own time. The others go on with the count before, or, where that is old, wait for this one
+// as long as their own time lasts. No lock is held while the store is asked.
 type room struct {
 	store interface {
 		CountQueued(ctx context.Context) (map[core.Priority]int, error)
 	}
 
-	mu    sync.Mutex
-	until time.Time
-	left  map[core.Priority]int
+	mu       sync.Mutex
+	until    time.Time // when the count has to be made again; by the wall clock: the other one stands still while a function is frozen
+	left     map[core.Priority]int
+	counting chan struct{} // closed when the count that is being made has ended; nil while none is
 }
 
-// take returns how many of n jobs may be published.
-func (r *room) take(p core.Priority, n int, now time.Time) int {
+// take returns how many of n jobs may be published. None where ctx ends first.
+func (r *room) take(ctx context.Context, p core.Priority, n int, now time.Time) int {
+	now = now.Round(0)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now = now.Round(0); !now.Before(r.until) { // by the wall clock: the other one stands still while a function is frozen
-		r.until = now.Add(r.count())
+	for !now.Before(r.until) && ctx.Err() == nil {
+		switch {
+		case r.counting == nil:
+			r.count(ctx, now)
+		case now.Before(r.until.Add(staleFor)):
+			return r.takeLeft(p, n)
+		default:
+			r.await(ctx)
+		}
 	}
+	if ctx.Err() != nil {
+		return 0
+	}
+	return r.takeLeft(p, n)
+}
+
+func (r *room) takeLeft(p core.Priority, n int) int {
 	n = min(n, r.left[p])
 	r.left[p] -= n
 	return n
 }
 
-// count sees how much room there is, and says how long that holds. The mutex is held.
-func (r *room) count() time.Duration {
-	ctx, cancel := context.WithTimeout(context.Background(), roomTimeout)
-	defer cancel()
-	queued, err := r.store.CountQueued(ctx)
-	r.left = map[core.Priority]int{}
-	if err != nil {
-		return fullFor
+// await waits for the count that is being made, without the mutex, which is held before and after.
+func (r *room) await(ctx context.Context) {
+	counting := r.counting
+	r.mu.Unlock()
+	defer r.mu.Lock()
+	select {
+	case <-counting:
+	case <-ctx.Done():
 	}
-	holds := fullFor
+}
+
+// count sees how much room there is, and until when that holds. The mutex is held before and after, but not while the
+// store is asked. Where the caller has gone meanwhile, nothing is known, and the next one counts.
+func (r *room) count(ctx context.Context, now time.Time) {
+	counting := make(chan struct{})
+	r.counting = counting
+	defer func() { r.counting = nil; close(counting) }()
+	queued, err := r.ask(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	left, holds := map[core.Priority]int{}, fullFor
 	for _, p := range core.Priorities {
-		if r.left[p] = max(0, core.WindowFloor-queued[p]); r.left[p] > 0 {
+		if err == nil {
+			left[p] = max(0, core.WindowFloor-queued[p])
+		}
+		if left[p] > 0 {
 			holds = roomFor
 		}
 	}
-	return holds
+	r.left, r.until = left, now.Add(holds)
+}
+
+// ask asks the store without the mutex, which is held before and after.
+func (r *room) ask(ctx context.Context) (map[core.Priority]int, error) {
+	r.mu.Unlock()
+	defer r.mu.Lock()
+	ctx, cancel := context.WithTimeout(ctx, roomTimeout)
+	defer cancel()
+	return r.store.CountQueued(ctx)
 }

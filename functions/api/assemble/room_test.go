@@ -3,7 +3,9 @@ package assemble
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/belfry-dev/belfry/adapters/local"
@@ -96,18 +98,81 @@ func TestRoomIsCountedOnceASecond(t *testing.T) {
 	}{{0, 3, 3, 1}, {time.Millisecond, 3, 2, 1}, {0, 3, 0, 1}, {time.Second, 1, 1, 2}}
 	for i, step := range steps {
 		now = now.Add(step.after)
-		if got := r.take(core.Default, step.take, now); got != step.want || store.asked != step.asked {
+		if got := r.take(t.Context(), core.Default, step.take, now); got != step.want || store.asked != step.asked {
 			t.Errorf("step %d: %d taken and asked %d times, want %d and %d", i, got, store.asked, step.want, step.asked)
 		}
 	}
-	if got := r.take(core.Critical, 1, now); got != 0 {
+	if got := r.take(t.Context(), core.Critical, 1, now); got != 0 {
 		t.Errorf("%d taken of a full queue", got)
 	}
 	store.err = errors.New("it does not answer")
 	now = now.Add(time.Second)
 	for _, wait := range []time.Duration{0, fullFor - time.Millisecond} {
-		if got := r.take(core.Default, 1, now.Add(wait)); got != 0 || store.asked != 3 {
+		if got := r.take(t.Context(), core.Default, 1, now.Add(wait)); got != 0 || store.asked != 3 {
 			t.Errorf("%s after no answer: %d taken, asked %d times", wait, got, store.asked)
 		}
 	}
+}
+
+// slow is a store that answers once it is let, or not at all.
+type slow struct {
+	asked  atomic.Int32
+	answer chan map[core.Priority]int
+}
+
+func (s *slow) CountQueued(ctx context.Context) (map[core.Priority]int, error) {
+	s.asked.Add(1)
+	select {
+	case queued := <-s.answer:
+		return queued, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// TestRoomIsCountedUnderNoLock: while the store does not answer the submit that counts, the others go on with the count
+// before, or wait as long as their own callers do and not behind one another; a caller that hangs up while it counts
+// leaves the count to the next.
+func TestRoomIsCountedUnderNoLock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &slow{answer: make(chan map[core.Priority]int)}
+		r, start := &room{store: store}, time.Now()
+		gone, hangUp := context.WithCancel(t.Context())
+		take := func(ctx context.Context) chan int {
+			took := make(chan int, 1)
+			go func() { took <- r.take(ctx, core.Default, 1, time.Now()) }()
+			synctest.Wait()
+			return took
+		}
+		counts := take(gone)
+		short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		waits, hurried := take(t.Context()), take(short)
+		if got := <-hurried; got != 0 || time.Since(start) != 10*time.Millisecond {
+			t.Errorf("%d after %s: it waited for the store beyond its own time", got, time.Since(start))
+		}
+		hangUp()
+		if got := <-counts; got != 0 {
+			t.Errorf("%d for a caller that has gone", got)
+		}
+		synctest.Wait()
+		store.answer <- map[core.Priority]int{core.Default: core.WindowFloor - 10}
+		if got := <-waits; got != 1 || store.asked.Load() != 2 {
+			t.Errorf("%d, and the store was asked %d times: the count of who hung up was not made again", got, store.asked.Load())
+		}
+		time.Sleep(roomFor)
+		counts = take(t.Context())
+		for range 5 { // at once, from the count before
+			if got := <-take(t.Context()); got != 1 {
+				t.Errorf("%d while another counts", got)
+			}
+		}
+		store.answer <- map[core.Priority]int{core.Default: core.WindowFloor - 1}
+		if got := <-counts; got != 1 {
+			t.Errorf("%d counted", got)
+		}
+		if got := <-take(t.Context()); got != 0 {
+			t.Errorf("%d beyond what was counted", got)
+		}
+	})
 }

@@ -107,7 +107,7 @@ func (h *Host) Begin(ctx context.Context) (end func()) {
 		h.Store.Thawed()
 		h.Webhooks.Close()
 	}
-	if err := h.Types.Fresh(ctx); err != nil {
+	if err := h.Types.Fresh(ctx); err != nil && !errors.Is(err, context.Canceled) { // whoever called may be gone
 		h.Log.Error("types not read", "error", err)
 	}
 	return func() {
