@@ -72,6 +72,9 @@ func CheckNewJob(j *NewJob, now time.Time) error {
 	}
 	CheckText(&errs, "tenant", j.Tenant, MaxTenantBytes)
 	CheckText(&errs, "dedupe_key", j.DedupeKey, MaxKeyBytes)
+	if Reserved(j.DedupeKey) {
+		errs.Add("dedupe_key", reservedRule)
+	}
 	checkTimes(&errs, j, now)
 	if j.MaxAttempts == 0 {
 		j.MaxAttempts = DefaultMaxAttempts

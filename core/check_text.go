@@ -12,9 +12,21 @@ const typeRule = "must be 1 to 200 of the characters A-Z a-z 0-9 _ - : . /, begi
 // checkType holds a type against a charset that means the same in a URL, a metric label, a log line, a shell
 // and SQL, so that no name needs escaping anywhere: no "..", no "//", nothing at the end that gets trimmed.
 func checkType(errs *FieldErrors, name string) {
+	switch {
+	case !validType(name):
+		errs.Add("type", typeRule)
+	case Reserved(name):
+		errs.Add("type", reservedRule)
+	}
+}
+
+// CheckTypeName holds the name of a type against the rules of its form: a reserved one passes. The error is FieldErrors.
+func CheckTypeName(name string) error {
+	var errs FieldErrors
 	if !validType(name) {
 		errs.Add("type", typeRule)
 	}
+	return errs.Err()
 }
 
 func validType(name string) bool {

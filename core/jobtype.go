@@ -52,6 +52,16 @@ func TooManyTypes() error {
 	return FieldErrors{{Field: "type", Rule: fmt.Sprintf("would be one more than the %d types that can be kept: delete definitions nobody uses, or use fewer types for jobs with a target of their own", MaxTypes)}}
 }
 
+// TypesBound is how many types there may be once these were noted. However many callers have noted, Belfry's own are.
+func TypesBound(names []string) int64 {
+	for _, name := range names {
+		if !Reserved(name) {
+			return MaxTypes
+		}
+	}
+	return MaxTypes + int64(len(names))
+}
+
 // Complete gives a job what its type says and it does not say itself. The target stays with the type: it is read
 // when the job is delivered, so that a changed URL holds for waiting jobs too.
 func (t *JobType) Complete(j *NewJob) {

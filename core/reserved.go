@@ -6,6 +6,8 @@ import "strings"
 // may believe what a delivery's type says, and no caller can take the key of an alert.
 const ReservedPrefix = "belfry."
 
+const reservedRule = "must not begin with belfry.: Belfry keeps such names for itself"
+
 // AlertType is the type of the jobs that deliver alerts to a webhook.
 const AlertType = ReservedPrefix + "alert"
 

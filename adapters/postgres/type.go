@@ -75,7 +75,7 @@ func (s *Store) MarkDelivered(ctx context.Context, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
-	a := wire.Texts(wire.NewArgs(2), names, func(name *string) string { return *name }).Int8(core.MaxTypes)
+	a := wire.Texts(wire.NewArgs(2), names, func(name *string) string { return *name }).Int8(core.TypesBound(names))
 	enough := false
 	err := s.run(ctx, "mark delivered", s.guard(s.opts.LockTimeout), s.sql.call("lock_types", nil, nil),
 		s.sql.call("mark_delivered", a, func(r wire.Row) error {

@@ -115,7 +115,7 @@ func (s *Store) MarkDelivered(ctx context.Context, names []string) error {
 			if err != nil {
 				return err
 			}
-			if k := known.jobType(); !k.Defined && !k.Delivered {
+			if k := known.jobType(); !k.Defined && !k.Delivered && !core.Reserved(name) {
 				fresh[name] = true
 			}
 		}

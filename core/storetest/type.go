@@ -185,8 +185,15 @@ func typeFull(s *stage) {
 	}
 	s.must(s.store.DeleteType(s.ctx, "a"))
 	s.putType(core.JobType{Name: "b"})
+	if err := s.store.MarkDelivered(s.ctx, []string{"c", core.AlertType}); !refusedTypes(err) {
+		s.Errorf("a caller's type beside Belfry's own: %v", err)
+	}
 	if n := len(s.types()); n != core.MaxTypes {
 		s.Errorf("%d types are kept, want %d", n, core.MaxTypes)
+	}
+	s.must(s.store.MarkDelivered(s.ctx, []string{core.AlertType})) // alerts are delivered however many types callers use
+	if err := s.store.MarkDelivered(s.ctx, []string{"c"}); !refusedTypes(err) {
+		s.Errorf("a caller's type beyond the bound: %v", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"github.com/belfry-dev/belfry/core"
 )
@@ -21,13 +22,18 @@ func (o ownJobs) Get(ctx context.Context, id int64) (core.Job, error) {
 	return job, err
 }
 
-// own refuses the job of another tenant as if there were none. A job's tenant never changes, so that what is done
-// to it after this is done to the same.
+// own refuses the job of another tenant as if there were none, and a job of Belfry itself, such as one that delivers an
+// alert, to all but admins. A job's tenant and type never change, so that what is done to it after this is done to the
+// same.
 func (o ownJobs) own(ctx context.Context, id int64) error {
-	if callerOf(ctx).tenant == "" {
+	c := callerOf(ctx)
+	if c.tenant == "" && c.role.Allows(core.RoleAdmin) {
 		return nil
 	}
-	_, err := o.Get(ctx, id)
+	job, err := o.Get(ctx, id)
+	if err == nil && core.Reserved(job.Type) && !c.role.Allows(core.RoleAdmin) {
+		return newProblem(http.StatusForbidden, "this job is Belfry's own: to change it needs a token of the role admin")
+	}
 	return err
 }
 

@@ -137,8 +137,8 @@ func (a *API) typeName(r *http.Request) (string, error) {
 	if err := a.newParams(r, nil).problem(); err != nil {
 		return "", err
 	}
-	t := core.JobType{Name: r.PathValue("type")}
-	return t.Name, core.CheckJobType(&t)
+	name := r.PathValue("type")
+	return name, core.CheckTypeName(name)
 }
 
 // listTypes answers GET /v1/types: definitions by name.

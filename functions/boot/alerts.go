@@ -16,9 +16,6 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// AlertType is the type of the jobs that deliver alerts to a webhook.
-const AlertType = "belfry.alert"
-
 // Events of an alert.
 const (
 	AlertRaised  = "raised"
@@ -124,17 +121,17 @@ func (a *Alerts) Publish(ctx context.Context, alerts []core.Alert) error {
 				return fmt.Errorf("alert %s: send to the topic: %w", e.ID, err)
 			}
 		}
-		if e.Kind == core.AlertJobFailed && strings.HasPrefix(e.Subject, AlertType+"/") {
+		if e.Kind == core.AlertJobFailed && strings.HasPrefix(e.Subject, core.AlertType+"/") {
 			continue // the webhook would be told, by a job like those, that such jobs fail
 		}
 		jobs = append(jobs, core.NewJob{
-			Type: AlertType, Payload: body, Priority: core.Critical, Target: a.target, DedupeKey: "belfry alert " + e.ID + " " + e.Event, Tags: []string{"alert"},
+			Type: core.AlertType, Payload: body, Priority: core.Critical, Target: a.target, DedupeKey: core.AlertType + " " + e.ID + " " + e.Event, Tags: []string{"alert"},
 		})
 	}
 	if a.target == nil || len(jobs) == 0 {
 		return nil
 	}
-	if err := a.store.MarkDelivered(ctx, []string{AlertType}); err != nil {
+	if err := a.store.MarkDelivered(ctx, []string{core.AlertType}); err != nil {
 		return fmt.Errorf("alerts: %w", err)
 	}
 	if _, err := a.store.Submit(ctx, jobs); err != nil {

@@ -107,7 +107,7 @@ func TestAlertsAreTold(t *testing.T) {
 	if cleared := next(); cleared.Event != AlertCleared || cleared.ID != raised.ID || cleared.ClearedAt.IsZero() {
 		t.Errorf("%+v", cleared)
 	}
-	page, err := store.List(t.Context(), core.ListQuery{Type: AlertType, Limit: 10})
+	page, err := store.List(t.Context(), core.ListQuery{Type: core.AlertType, Limit: 10})
 	if err != nil || len(page.Jobs) != 2 {
 		t.Fatalf("%d jobs, %v", len(page.Jobs), err)
 	}
@@ -117,7 +117,7 @@ func TestAlertsAreTold(t *testing.T) {
 		t.Errorf("%+v %v", first, err)
 	}
 	types, err := store.Types(t.Context())
-	if err != nil || len(types) != 1 || types[0].Name != AlertType || !types[0].Delivered {
+	if err != nil || len(types) != 1 || types[0].Name != core.AlertType || !types[0].Delivered {
 		t.Errorf("no worker would deliver it: %+v %v", types, err)
 	}
 }
@@ -172,7 +172,7 @@ func TestAlertsAboutTheirOwnDelivery(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := []core.Alert{
-		{ID: 1, Kind: core.AlertJobFailed, Subject: AlertType + "/0123456789abcdef", Count: 2, RaisedAt: time.Now()},
+		{ID: 1, Kind: core.AlertJobFailed, Subject: core.AlertType + "/0123456789abcdef", Count: 2, RaisedAt: time.Now()},
 		{ID: 2, Kind: core.AlertJobFailed, Subject: "mail/0123456789abcdef", Count: 3, RaisedAt: time.Now()},
 	}
 	if err := alerts.Publish(t.Context(), list); err != nil {

@@ -23,6 +23,12 @@ func typeCases() []Case {
 	} {
 		all = append(all, say("type "+name, "type", func(j *core.NewJob) { j.Type = text }))
 	}
+	for _, text := range reservedTexts {
+		all = append(all, say("type "+text, "type", func(j *core.NewJob) { j.Type = text }))
+	}
+	for _, text := range nearlyReserved {
+		all = append(all, say("type "+text, "", func(j *core.NewJob) { j.Type = text }))
+	}
 	return append(all,
 		say("type with NUL", "type", func(j *core.NewJob) { j.Type = "a\x00" }).badValue(),
 		say("type not UTF-8", "type", func(j *core.NewJob) { j.Type = "a\xff" }).badBody().badValue(),
@@ -63,8 +69,20 @@ var (
 	}
 )
 
+// reservedTexts begin as Belfry's own types and dedupe keys do; nearlyReserved do not.
+var (
+	reservedTexts  = []string{"belfry.alert", "belfry.x", "Belfry.alert", "BELFRY.ALERT", "belfry.alert.mine", "belfry.a/b"}
+	nearlyReserved = []string{"belfry", "belfry-alert", "belfryalert", "belfry:alert", "belfry/alert", "my.belfry.alert", "belfrys.alert"}
+)
+
 func textCases() []Case {
 	var all []Case
+	for _, text := range append(reservedTexts, "belfry.", "belfry. ", "belfry.alert 1 raised") {
+		all = append(all, say("dedupe_key "+text, "dedupe_key", func(j *core.NewJob) { j.DedupeKey = text }))
+	}
+	for _, text := range append(nearlyReserved, " belfry.alert", "belfry alert 1 raised", "ｂelfry.alert") {
+		all = append(all, say("dedupe_key "+text, "", func(j *core.NewJob) { j.DedupeKey = text }))
+	}
 	for field, set := range map[string]func(*core.NewJob, string){
 		"tenant":     func(j *core.NewJob, text string) { j.Tenant = text },
 		"dedupe_key": func(j *core.NewJob, text string) { j.DedupeKey = text },
