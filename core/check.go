@@ -3,6 +3,7 @@ package core
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -20,8 +21,9 @@ const (
 	MinTimeout      = time.Second
 	MaxTimeout      = 24 * time.Hour
 	MaxBackoffWait  = 30 * 24 * time.Hour
-	PastYears       = 10  // run_at may lie this far back
-	FutureYears     = 100 // run_at and expires_at may lie this far ahead, and a delay reach
+	MaxLease        = 31 * 24 * time.Hour // a lease that ends later than this was written by nobody who runs the job
+	PastYears       = 10                  // run_at may lie this far back
+	FutureYears     = 100                 // run_at and expires_at may lie this far ahead, and a delay reach
 )
 
 // FieldErrors is every rule a document breaks, in the order of its fields. errors.As finds the first.
@@ -85,7 +87,8 @@ func CheckNewJob(j *NewJob, now time.Time) error {
 	if j.Timeout != 0 && (j.Timeout < MinTimeout || j.Timeout > MaxTimeout) {
 		errs.Add("timeout", "must lie between 1s and 24h")
 	}
-	checkBackoff(&errs, j.Backoff)
+	j.Timeout = truncateLength(j.Timeout)
+	j.Backoff = checkBackoff(&errs, j.Backoff)
 	checkTarget(&errs, j.Target)
 	checkTags(&errs, j.Tags)
 	checkTrace(&errs, j.Trace)
@@ -121,16 +124,21 @@ func checkStrings(errs *FieldErrors, field string, facts JSONFacts) {
 	}
 }
 
-func checkBackoff(errs *FieldErrors, waits []time.Duration) {
+// checkBackoff returns the waits as they are kept.
+func checkBackoff(errs *FieldErrors, waits []time.Duration) []time.Duration {
 	if waits != nil && (len(waits) == 0 || len(waits) > MaxBackoff) {
 		errs.Add("backoff", "must list 1 to %d durations", MaxBackoff)
-		return
+		return waits
 	}
+	waits = slices.Clone(waits)
 	for i, wait := range waits {
+		field := fmt.Sprintf("backoff[%d]", i)
 		if wait < 0 || wait > MaxBackoffWait {
-			errs.Add(fmt.Sprintf("backoff[%d]", i), "must lie between 0s and 720h (30 days)")
+			errs.Add(field, "must lie between 0s and 720h (30 days)")
 		}
+		waits[i] = keepLength(errs, field, wait)
 	}
+	return waits
 }
 
 func checkTags(errs *FieldErrors, tags []string) {

@@ -17,12 +17,36 @@ func CheckInstant(field string, t, now time.Time) (time.Time, *FieldError) {
 	return t.UTC().Truncate(Precision), nil
 }
 
+// TooShort is the rule that durations break which would be kept as none.
+const TooShort = "must be 0s or at least 1µs: shorter durations are not kept"
+
+// keepLength brings a duration into the form that is kept. One that would be kept as none is refused.
+func keepLength(errs *FieldErrors, field string, d time.Duration) time.Duration {
+	if d > 0 && d < Precision {
+		errs.Add(field, "%s", TooShort)
+	}
+	return truncateLength(d)
+}
+
+// truncateLength is a duration as it is kept: to the microsecond, as times are. One below that stays as it is, for whoever
+// knows the least that is allowed.
+func truncateLength(d time.Duration) time.Duration {
+	if d.Abs() < Precision {
+		return d
+	}
+	return d.Truncate(Precision)
+}
+
 // CheckDelay refuses delays below zero or beyond MaxDelay.
 func CheckDelay(field string, d time.Duration) (time.Duration, *FieldError) {
 	if d < 0 || d > MaxDelay {
 		return d, &FieldError{field, "must lie between 0s and 876000h (100 years)"}
 	}
-	return d.Truncate(Precision), nil
+	var errs FieldErrors
+	if d = keepLength(&errs, field, d); len(errs) > 0 {
+		return d, errs[0]
+	}
+	return d, nil
 }
 
 // Bounds on expires_after.

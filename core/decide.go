@@ -25,6 +25,14 @@ type Ran struct {
 	Cause  error           // why its context had ended; nil while it had not
 }
 
+// NoAttemptLeft is the error of a job that was to start with all its attempts used up, as a damaged or changed row has them.
+func NoAttemptLeft(attempts, maxAttempts int, at time.Time) AttemptError {
+	return AttemptError{Attempt: attempts, At: at, Error: fmt.Sprintf("%s: %d of %d were used", NoAttemptText, attempts, maxAttempts), Kind: KindError}
+}
+
+// NoAttemptText is how its text begins, in every store.
+const NoAttemptText = "no attempt was left when the job was to start"
+
 // DecideEnd turns the end of a run into what is written: done, failed, a retry after its back-off, a snooze, a hand
 // back, or that it goes on elsewhere (ErrAccepted) for the job's timeout: Wait is zero where the job names none. job is the running row, at the store's time, chance (0 … 1) places the back-off's jitter.
 //

@@ -28,7 +28,7 @@ type JobType struct {
 	Defined   bool // PutType made it; else it is only a mark
 }
 
-// CheckJobType holds a definition against the rules. The error is FieldErrors.
+// CheckJobType holds a definition against the rules and brings it into the form that is kept. The error is FieldErrors.
 func CheckJobType(t *JobType) error {
 	var errs FieldErrors
 	checkType(&errs, t.Name)
@@ -39,8 +39,11 @@ func CheckJobType(t *JobType) error {
 	if t.Timeout != 0 && (t.Timeout < MinTimeout || t.Timeout > MaxTimeout) {
 		errs.Add("timeout", "must lie between 1s and 24h")
 	}
-	checkBackoff(&errs, t.Backoff)
+	t.Timeout = truncateLength(t.Timeout)
+	t.Backoff = checkBackoff(&errs, t.Backoff)
+	t.ExpectWithin = truncateLength(t.ExpectWithin)
 	checkExpiresAfter(&errs, t.ExpiresAfter)
+	t.ExpiresAfter = truncateLength(t.ExpiresAfter)
 	if t.ExpectWithin != 0 && (t.ExpectWithin < MinExpectWithin || t.ExpectWithin > MaxExpectWithin) {
 		errs.Add("expect_within", "must lie between 1s and 9600h (400 days)")
 	}

@@ -61,6 +61,7 @@ func CheckSchedule(tenant, name string, r *ScheduleRule, now time.Time) error {
 	}
 	CheckText(&errs, "name", name, MaxScheduleNameBytes)
 	r.StartsAt, r.EndsAt = r.StartsAt.UTC().Truncate(time.Microsecond), r.EndsAt.UTC().Truncate(time.Microsecond)
+	r.keepLengths(&errs)
 	checkRule(&errs, r, now)
 	choose(&errs, "missed", &r.Missed, "once", "all", "skip")
 	choose(&errs, "overlap", &r.Overlap, OverlapAllow, OverlapSkip, OverlapQueueOne, OverlapCancelRunning)
@@ -96,7 +97,26 @@ func CheckSchedule(tenant, name string, r *ScheduleRule, now time.Time) error {
 			errs = append(errs, slices.DeleteFunc(faults, func(f *FieldError) bool { return f.Field == "priority" })...)
 		}
 	}
+	r.Timeout, r.Backoff = ScheduleLength(job.Timeout), slices.Clone(r.Backoff)
+	for i, wait := range job.Backoff {
+		r.Backoff[i] = ScheduleLength(wait)
+	}
 	return errs.Err()
+}
+
+// keepLengths brings the rule's own durations into the form that is kept.
+func (r *ScheduleRule) keepLengths(errs *FieldErrors) {
+	for _, l := range []struct {
+		field string
+		d     *ScheduleLength
+	}{
+		{"missed_window", &r.MissedWindow}, {"missed_grace", &r.MissedGrace}, {"jitter", &r.Jitter},
+	} {
+		*l.d = ScheduleLength(keepLength(errs, l.field, time.Duration(*l.d)))
+	}
+	for _, d := range []*ScheduleLength{&r.Every, &r.ExpectWithin, &r.ExpiresAfter} {
+		*d = ScheduleLength(truncateLength(time.Duration(*d)))
+	}
 }
 
 // checkRule holds the rule itself against the rules: exactly one of cron and every, and one that recurrence reads.

@@ -81,7 +81,7 @@ func (s *Store) endRefused(ctx context.Context, refs []core.Ref) error {
 		return nil
 	}
 	return s.end(ctx, "end refused", func(suffix string) []wire.Call {
-		return []wire.Call{s.guard(s.opts.LockTimeout), s.sql.call("end_refused"+suffix, refArgs(s.args(2), refs), nil)}
+		return []wire.Call{s.guard(s.opts.LockTimeout), s.sql.call("end_refused"+suffix, refArgs(s.args(4), refs).Int8(core.MaxErrors).Text(core.NoAttemptText), nil)}
 	})
 }
 

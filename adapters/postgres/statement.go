@@ -2,11 +2,13 @@ package postgres
 
 import (
 	"embed"
+	"fmt"
 	"maps"
 	"path"
 	"strings"
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
+	"github.com/belfry-dev/belfry/core"
 )
 
 //go:embed sql/*.sql
@@ -43,9 +45,14 @@ func loadStatements() (statements, error) {
 		"{may_run}", mayRun,
 		"{schedule}", scheduleColumns,
 		"{next_token}", nextToken,
+		"{passed}", leasePassed(""),
+		"{j.passed}", leasePassed("j."),
+		"{f.passed}", leasePassed("f."),
+		"{never}", farAhead,
 		"{definition}", typeColumns,
 		"{holder}", strings.Replace(recordColumns, " payload,", holderPayload, 1)+", "+liveColumns,
 		"{brief}", strings.Replace(recordColumns, " payload,", " NULL::json AS payload,", 1),
+		"{j.all_but_errors}", ofJob(colID, "j.id", colErrors),
 		"{j.attempt}", ofJob(colEndedToken, "j.lease_token AS ended_token", colErrors),
 		"{j.raised}", ofJob(colLeaseToken, "least(j.lease_token, 9223372036854775806) + 1 AS lease_token", recordWidth),
 	)
@@ -79,6 +86,14 @@ func ofJob(place int, value string, n int) string {
 	}
 	columns[place] = value
 	return strings.Join(columns[:n], ", ")
+}
+
+// farAhead is beyond any lease that this program writes.
+var farAhead = fmt.Sprintf("(now() + $1::interval + interval '%d s')", int64(core.MaxLease.Seconds()))
+
+// leasePassed says that the lease of a row has passed. One that ends later than any that is written is nobody's.
+func leasePassed(table string) string {
+	return "(" + table + "lease_until <= (now() + $1::interval) OR " + table + "lease_until > " + farAhead + ")"
 }
 
 // waitingSuffix names the form of a statement that waits for locked rows, up to the lock timeout, instead of

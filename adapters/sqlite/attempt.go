@@ -85,6 +85,8 @@ func (t *tx) refuse(a attempt) (bool, error) {
 		return true, t.end(a, core.Cancelled, reasonExpired, nil)
 	}
 	if a.attempts >= a.maxAttempts {
+		text, _ := a.errors.(string)
+		a.errors = encode(core.AppendError(decode[[]core.AttemptError]([]byte(text)), core.NoAttemptLeft(int(a.attempts), int(a.maxAttempts), instant(t.now))))
 		return true, t.end(a, core.Failed, "", nil)
 	}
 	return false, nil

@@ -60,7 +60,7 @@ func (f *finishing) end(e *core.End) (core.EndAnswer, error) {
 		return core.EndAnswer{Status: core.Queued}, nil // never started: it stays with its message
 	case a.status != core.Running || a.token != e.Token:
 		return repeated(e, a.status, a.ended), nil
-	case e.Lost && a.leaseUntil > f.now:
+	case e.Lost && a.leaseUntil > f.now && a.leaseUntil <= farAhead(f.now):
 		return core.EndAnswer{Stale: true}, nil
 	case e.Outcome == core.EndAccepted:
 		return core.EndAnswer{Status: core.Running}, f.hand(e, a)

@@ -47,7 +47,7 @@ func (c *conn) countLive(ctx context.Context, stats *core.Stats, now int64) erro
 		}
 		stats.Queues[i] = core.QueueStats{Priority: p, Scheduled: int(n), Queued: queued[i], Running: running[i]}
 	}
-	stuck, _, err := c.number(ctx, "count_stuck", now, core.CountCap)
+	stuck, _, err := c.number(ctx, "count_stuck", now, core.CountCap, farAhead(now))
 	if err != nil {
 		return err
 	}

@@ -73,16 +73,22 @@ func (t *tx) lost(after int64, limit int) ([]core.Job, error) {
 	if _, err := t.exec("adopt", t.now); err != nil {
 		return nil, err
 	}
-	if _, err := t.exec("defer_reap", t.now, t.now+reapFarthest.Microseconds()); err != nil {
+	if _, err := t.exec("adopt_far", t.now, farAhead(t.now)); err != nil {
+		return nil, err
+	}
+	if _, err := t.exec("defer_reap", t.now, farAhead(t.now), t.now+reapFarthest.Microseconds()); err != nil {
 		return nil, err
 	}
 	var jobs []core.Job
 	err := t.query("lost", func(r row) error {
 		jobs = append(jobs, r.job())
 		return nil
-	}, t.now, after, limit)
+	}, t.now, after, limit, farAhead(t.now))
 	return jobs, err
 }
+
+// farAhead is later than any lease that this program writes ends.
+func farAhead(now int64) int64 { return now + core.MaxLease.Microseconds() }
 
 // expire cancels waiting jobs whose expires_at has passed.
 func (t *tx) expire(limit int) (int, error) {

@@ -20,6 +20,7 @@ func claimScenarios() []scenario {
 		{"ClaimDue/says when the next job is due", claimDueIn},
 		{"ClaimDue/ends expired jobs instead of returning them", claimExpired},
 		{"ClaimDue/C02 fails jobs whose attempts are used up and goes on with the others", claimUsedUp},
+		{"ClaimDue/a job with no attempt left fails with an error that says so", claimSaysNoAttemptLeft},
 		{"ClaimDue/passes over a row that a stranger's transaction holds", claimHeld},
 		{"ClaimDue/a late commit with a past run_at is taken by the next full-range claim", claimLateCommit},
 		{"ClaimDue/a job moved away is never claimed early", claimMoved},
@@ -239,10 +240,53 @@ func claimUsedUp(s *stage) {
 		if got := s.get(id); got.Status != core.Failed || got.FinishedAt.IsZero() || !got.StartedAt.IsZero() {
 			s.Errorf("want job %d failed without a run, got %+v", id, got)
 		}
+		s.saysNoAttemptLeft(id, 0)
 	}
 	n, err := s.store.CountDead(s.ctx, core.DeadQuery{Type: "a"})
 	if s.must(err); n != len(bad) {
 		s.Errorf("%d dead letters, want %d", n, len(bad))
+	}
+}
+
+// saysNoAttemptLeft looks at a dead letter: its last error says that no attempt was left, behind those it had.
+func (s *stage) saysNoAttemptLeft(id int64, before int) {
+	s.Helper()
+	got := s.get(id)
+	want := core.NoAttemptLeft(got.Attempts, got.MaxAttempts, got.FinishedAt)
+	if n := len(got.Errors); n != min(before+1, core.MaxErrors) || got.Errors[n-1].Error != want.Error || got.Errors[n-1].Kind != want.Kind ||
+		got.Errors[n-1].Attempt != want.Attempt || got.Errors[n-1].At.Sub(want.At).Abs() > time.Second {
+		s.Errorf("after %d errors of its own the job has %+v, want %+v behind them", before, got.Errors, want)
+	}
+	if groups := s.groups(core.DeadQuery{IDs: []int64{id}}, 1); len(groups) != 1 || groups[0].Group != core.ErrorGroup(got.Type, got.Errors) {
+		s.Errorf("its group is %+v, want %s", groups, core.ErrorGroup(got.Type, got.Errors))
+	}
+}
+
+// claimSaysNoAttemptLeft: the error is there whatever history the row has.
+func claimSaysNoAttemptLeft(s *stage) {
+	for _, before := range []int{1, core.MaxErrors - 1, core.MaxErrors} {
+		typ := s.newType()
+		job := s.put(core.Running, core.NewJob{Type: typ})
+		history := make([]core.AttemptError, before)
+		for i := range history {
+			history[i] = core.AttemptError{Attempt: 1, At: s.now(), Error: fmt.Sprint("no ", i), Kind: core.KindError}
+		}
+		s.finishAs(core.Scheduled, core.End{Ref: refOf(job), Outcome: core.EndRetry, Errors: history})
+		if !s.db.Damage(s.T, AttemptsAtMax, job.ID) {
+			s.Skip("this schema keeps attempts below max_attempts")
+		}
+		s.claim(typ, 1)
+		s.saysNoAttemptLeft(job.ID, before)
+		if got := s.get(job.ID).Errors; len(got) > 1 && got[len(got)-2].Error != history[before-1].Error {
+			s.Errorf("before it stands %+v, want the newest error of its own", got[len(got)-2])
+		}
+	}
+	for _, what := range []Damage{ErrorsObject, ErrorsMissing} {
+		id := s.submitOne(core.NewJob{Type: s.newType()})
+		if s.db.Damage(s.T, what, id) && s.db.Damage(s.T, AttemptsAtMax, id) {
+			s.claim(s.get(id).Type, 1)
+			s.saysNoAttemptLeft(id, 0)
+		}
 	}
 }
 

@@ -98,6 +98,8 @@ const (
 	LeaseInfinity                        // lease_until = infinity, or the farthest the column holds
 	LeaseMinusInfinity                   // lease_until = -infinity, or the earliest the column holds
 	LeaseMissing                         // lease_until is null
+	LeaseFar                             // lease_until in the year 2099
+	ReapInfinity                         // when the reaper looks at the row = infinity, or the farthest the column holds
 	ErrorsObject                         // errors = {"a": 1}
 	ErrorsNumbers                        // errors = [1, "x", null, {"attempt": "y"}]
 	ErrorsMissing                        // errors is null
@@ -120,6 +122,7 @@ var damageNames = [...]string{
 	AttemptsHuge: "attempts huge", MaxAttemptsZero: "max attempts zero", SnoozesNegative: "snoozes negative",
 	RunAtInfinity: "run_at infinity", RunAtMinusInfinity: "run_at minus infinity", RunAtFar: "run_at in the year 20231",
 	LeaseInfinity: "lease infinity", LeaseMinusInfinity: "lease minus infinity", LeaseMissing: "lease missing",
+	LeaseFar: "lease in the year 2099", ReapInfinity: "reap time infinity",
 	ErrorsObject: "errors an object", ErrorsNumbers: "errors of numbers", ErrorsMissing: "errors missing",
 	BackoffNegative: "backoff negative", BackoffMissing: "backoff missing", TimeoutNegative: "timeout negative",
 	TimeoutHuge: "timeout huge", TypeEmpty: "type empty", PriorityUnknown: "priority unknown",

@@ -12,6 +12,8 @@ func reapScenarios() []scenario {
 		{"Tick/lists running jobs whose lease has passed, and no others", reapLists},
 		{"Tick/B03 lost jobs that nobody ends do not hide the others", reapPages},
 		{"Tick/B04 a lost job of a type no process handles is listed and put back", reapUnknownType},
+		{"Tick/a running job whose lease never ends is stuck, and reaped", reapEndless},
+		{"Tick/a queued job whose dispatch lease never ends is published again", republishEndless},
 		{"Finish/B01 a lost job that its worker extended meanwhile is left alone", reapExtended},
 		{"Finish/B01 a lost job that its worker ended meanwhile is left alone", reapEnded},
 		{"Finish/B01 a lost job that was released and claimed again meanwhile is left alone", reapClaimedAgain},
@@ -49,6 +51,45 @@ func reapLists(s *stage) {
 		s.Fatalf("want job %d alone, as it stands, got %+v", old.ID, got)
 	}
 	s.unchanged(old)
+}
+
+// reapEndless: such a lease was written by hand. A heartbeat of a worker that lives puts it right before the reaper looks.
+func reapEndless(s *stage) {
+	for _, what := range []Damage{LeaseInfinity, LeaseFar, LeaseMissing, ReapInfinity} {
+		s.sub(what.String(), func(s *stage) {
+			job, alive := s.put(core.Running, core.NewJob{}), s.put(core.Running, core.NewJob{})
+			if !s.db.Damage(s.T, what, job.ID) {
+				s.finish(core.End{Ref: refOf(job), Outcome: core.EndDone})
+				s.finish(core.End{Ref: refOf(alive), Outcome: core.EndDone})
+				s.Skip("this schema cannot hold it")
+			}
+			s.db.Damage(s.T, what, alive.ID)
+			s.advance(lease / 2)
+			s.beat(refOf(alive))
+			s.advance(lease/2 + time.Second)
+			stats, err := s.store.Stats(s.ctx, time.Hour)
+			if s.must(err); stats.Stuck != 1 {
+				s.Errorf("%d jobs are stuck, want 1", stats.Stuck)
+			}
+			lost := s.lost()
+			if len(lost) != 1 || lost[0].ID != job.ID {
+				s.Fatalf("lost: %v, want job %d alone", idsOf(lost), job.ID)
+			}
+			s.finishAs(core.Scheduled, reapEnd(lost[0]))
+			s.finishAs(core.Done, core.End{Ref: refOf(alive), Outcome: core.EndDone})
+		})
+	}
+}
+
+func republishEndless(s *stage) {
+	job := s.queue(1, "a")[0]
+	if !s.db.Damage(s.T, ReapInfinity, job.ID) {
+		s.Skip("this schema cannot hold it")
+	}
+	s.advance(dispatchLease + time.Second)
+	if got := s.tick(tickRequest("holder-1")).Dispatched; len(got) != 1 || got[0].ID != job.ID || got[0].LeaseToken != job.LeaseToken {
+		s.Errorf("published again: %+v, want job %d", got, job.ID)
+	}
 }
 
 func reapPages(s *stage) {

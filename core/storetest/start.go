@@ -138,6 +138,7 @@ func startUsedUp(s *stage) {
 	if got := s.get(queued[1].ID); got.Status != core.Failed {
 		s.Fatalf("want it failed, got %s", got.Status)
 	}
+	s.saysNoAttemptLeft(queued[1].ID, 0)
 }
 
 func startHeld(s *stage) {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -149,8 +150,12 @@ func (d *decoder) duration(field string, raw []byte) (time.Duration, bool) {
 		return 0, false
 	}
 	t, ok := core.ReadDuration(s)
-	if !ok {
+	switch {
+	case !ok:
 		d.fault(field, rule)
+	case t.Abs() < core.Precision && strings.ContainsAny(s, "123456789"):
+		d.fault(field, core.TooShort)
+		return 0, false
 	}
 	return t, ok
 }

@@ -114,6 +114,7 @@ func TestBadTypes(t *testing.T) {
 		{"max_attempts 0", `{"max_attempts":0}`, 422, "max_attempts"},
 		{"max_attempts 101", `{"max_attempts":101}`, 422, "max_attempts"},
 		{"backoff empty", `{"backoff":[]}`, 422, "backoff"},
+		{"backoff too short to be kept", `{"backoff":["1ns"]}`, 422, "backoff[0]"},
 		{"backoff absurd", `{"backoff":["1s","721h"]}`, 422, "backoff[1]"},
 		{"target a string", `{"target":"https://hooks.example.com"}`, 422, "target"},
 		{"target null", `{"target":null}`, 422, "target"},

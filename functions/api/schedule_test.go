@@ -167,6 +167,7 @@ func TestBadSchedules(t *testing.T) {
 		{`{"cron":"@daily","type":"a","overlap":"kill"}`, "overlap"}, {`{"cron":"@daily","type":"a","jitter":"25h"}`, "jitter"}, {`{"cron":"@daily","type":"a","dst_gap":"x"}`, "dst_gap"},
 		{`{"cron":"@daily","type":"a","expect_paused":true}`, "expect_paused"}, {`{"cron":"@daily","type":"a","starts_at":"tomorrow"}`, "starts_at"},
 		{`{"cron":"@daily","type":"a","starts_at":"2030-01-02T00:00:00Z","ends_at":"2030-01-01T00:00:00Z"}`, "ends_at"}, {`{"cron":"@daily","type":"a","backoff":[]}`, "backoff"},
+		{`{"cron":"@daily","type":"a","backoff":["1ns"]}`, "backoff[0]"}, {`{"cron":"@daily","type":"a","jitter":"20ns"}`, "jitter"}, {`{"cron":"@daily","type":"a","missed_window":"0.1ns"}`, "missed_window"},
 		{`{"cron":"@daily","type":"a","target":{"url":"http://169.254.169.254/"}}`, "target.url"}, {`{"cron":"@daily","type":"a","colour":1}`, "colour"}, {`{"cron":"@daily","cron":"@daily","type":"a"}`, "cron"},
 		{`{"cron":"@daily","type":"a","name":"x"}`, "name"}, {`{"cron":"@daily","type":"a","tags":[""]}`, "tags[0]"}, {`{"cron":"@daily","type":"a","paused":1}`, "paused"},
 	} {

@@ -49,7 +49,7 @@ func backoffCases() []Case {
 	return []Case{
 		waits("of 20", "", slices.Repeat([]time.Duration{0, core.MaxBackoffWait}, core.MaxBackoff/2)...), waits("of 21", "backoff", slices.Repeat(second, core.MaxBackoff+1)...),
 		waits("of none", "backoff"), waits("longest", "", core.MaxBackoffWait), waits("to the microsecond", "", time.Microsecond, 90*time.Second),
-		waits("one too long", "backoff[1]", time.Second, core.MaxBackoffWait+time.Microsecond), waits("one negative", "backoff[0]", -time.Microsecond), waits("negative by a nanosecond", "backoff[0]", -1).without("sql"),
+		waits("one too long", "backoff[1]", time.Second, core.MaxBackoffWait+time.Microsecond), waits("one negative", "backoff[0]", -time.Microsecond), waits("negative by a nanosecond", "backoff[0]", -1).without("sql"), waits("of a nanosecond", "backoff[0]", 1).without("sql"),
 		waits("several bad", "backoff[0]", -time.Second, time.Second, -time.Second),
 		sayHTTP("backoff a text", "backoff", `"backoff":"30s"`), sayHTTP("backoff one null", "backoff[0]", `"backoff":[null]`), sayHTTP("backoff of numbers", "backoff[0]", `"backoff":[30]`),
 		sayHTTP("backoff of thousands", "backoff", `"backoff":["1s"`+strings.Repeat(`,"1s"`, 5000)+`]`),

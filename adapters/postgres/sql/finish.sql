@@ -10,7 +10,7 @@ WITH given AS MATERIALIZED (
 ), locked AS MATERIALIZED (
     SELECT g.*, j.id, CASE WHEN g.outcome = 1 THEN 4 WHEN g.outcome = 6 THEN 3 WHEN j.cancel_wanted THEN 6 WHEN g.outcome = 2 THEN 5 ELSE 1 END AS now_status
     FROM   given g JOIN belfry.jobs j ON j.id = g.ref AND j.lease_token = g.token
-    WHERE  (j.status + 0) = 3 AND (NOT g.lost OR j.lease_until <= {now})
+    WHERE  (j.status + 0) = 3 AND (NOT g.lost OR {j.passed})
     ORDER  BY j.id
     FOR    UPDATE OF j {skip_locked}
 ), back AS (

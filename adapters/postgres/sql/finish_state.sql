@@ -2,7 +2,7 @@
 -- under it, or neither.
 --   $1 clock offset  $2 ids  $3 lease tokens  $4 only if the lease has passed
 SELECT g.item, f.status,
-       coalesce(f.running AND f.lease_token = g.token AND (NOT g.lost OR f.lease_until <= {now}), false) AS busy,
+       coalesce(f.running AND f.lease_token = g.token AND (NOT g.lost OR {f.passed}), false) AS busy,
        coalesce(f.ended_token = g.token AND g.token <> 0, false) AS repeated
 FROM   unnest($2::bigint[], $3::bigint[], $4::boolean[]) WITH ORDINALITY AS g (ref, token, lost, item)
 LEFT   JOIN LATERAL (

@@ -1,7 +1,9 @@
--- Running jobs whose lease has passed, by id (id + 0: read by jobs_running, not the whole table by id).
+-- Running jobs whose lease has passed, by id (id + 0: read by jobs_running, not the whole table by id). A lease that never
+-- ends is nobody's, and a row that the reaper was never to look at is looked at all the same.
 --   $1 clock offset  $2 most  $3 ids above
 SELECT {live}
-FROM   belfry.jobs
-WHERE  status = 3 AND reap_at <= {now} AND lease_until <= {now} AND (id + 0) > $3::bigint
+FROM  (SELECT * FROM belfry.jobs WHERE status = 3 AND reap_at <= {now} AND {passed} AND (id + 0) > $3::bigint
+       UNION ALL
+       SELECT * FROM belfry.jobs WHERE status = 3 AND reap_at > {never} AND {passed} AND (id + 0) > $3) j
 ORDER  BY (id + 0)
 LIMIT  $2::bigint;

@@ -1,5 +1,6 @@
 -- Queued rows whose dispatch lease has passed, to be published again under the same token; the lease doubles. Only of
 -- buckets the holder has the lease of, which is locked first, as in dispatch. Rows that others have locked are left.
+-- A dispatch lease that never ends is nobody's.
 --   $1 clock offset  $2 first dispatch lease  $3 holder  $4 longest dispatch lease  $5 most
 WITH held AS MATERIALIZED (
     SELECT bucket, token
@@ -8,12 +9,19 @@ WITH held AS MATERIALIZED (
     ORDER  BY bucket
     FOR    SHARE
 ), found AS MATERIALIZED (
-    SELECT id
-    FROM   belfry.jobs
-    WHERE  status = 2 AND reap_at <= {now} AND (id & 63) = ANY (ARRAY(SELECT bucket FROM held))
-    ORDER  BY reap_at
-    LIMIT  $5::bigint
-    FOR    UPDATE SKIP LOCKED
+    SELECT id FROM (
+        SELECT id FROM belfry.jobs
+        WHERE  status = 2 AND reap_at <= {now} AND (id & 63) = ANY (ARRAY(SELECT bucket FROM held))
+        ORDER  BY reap_at
+        LIMIT  $5::bigint
+        FOR    UPDATE SKIP LOCKED) passed
+    UNION ALL
+    SELECT id FROM (
+        SELECT id FROM belfry.jobs
+        WHERE  status = 2 AND reap_at > {never} AND (id & 63) = ANY (ARRAY(SELECT bucket FROM held))
+        ORDER  BY reap_at
+        LIMIT  $5
+        FOR    UPDATE SKIP LOCKED) never
 )
 UPDATE belfry.jobs
 SET    dispatches = least(greatest(dispatches, 0), 1000000) + 1,

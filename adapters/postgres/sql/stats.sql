@@ -3,7 +3,9 @@
 --   $1 clock offset  $2 cap
 SELECT {now},
        (SELECT count(*) FROM (SELECT FROM belfry.dead_letters LIMIT $2::bigint) c),
-       (SELECT count(*) FROM (SELECT FROM belfry.jobs WHERE status = 3 AND reap_at <= {now} AND lease_until <= {now} LIMIT $2) c),
+       (SELECT count(*) FROM (SELECT FROM belfry.jobs WHERE status = 3 AND reap_at <= {now} AND {passed}
+                              UNION ALL
+                              SELECT FROM belfry.jobs WHERE status = 3 AND reap_at > {never} AND {passed} LIMIT $2) c),
        (SELECT count(*) FROM (SELECT FROM belfry.job_history_overflow LIMIT $2) c),
        coalesce((SELECT (extract(epoch FROM max(clock_timestamp() - xact_start)) * 1000000)::bigint
                  FROM   pg_stat_activity
