@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -101,6 +102,21 @@ func (e *explainer) explain(generic bool, act func(*Store) error) (list []explai
 		e.t.Fatal(err)
 	}
 	return list
+}
+
+// guarded explains one statement under the guard of the hot ones.
+func (e *explainer) guarded(c wire.Call) (x explained, err error) {
+	rolled := pgx.BeginFunc(e.t.Context(), e.conn, func(tx pgx.Tx) error {
+		if err := wire.Run(e.t.Context(), e.conn.PgConn(), e.s.guard(time.Second)); err != nil {
+			return err
+		}
+		x, err = e.one(c, true)
+		return errRollBack
+	})
+	if err == nil && !errors.Is(rolled, errRollBack) {
+		err = rolled
+	}
+	return x, err
 }
 
 func (e *explainer) one(c wire.Call, generic bool) (explained, error) {

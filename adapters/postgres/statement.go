@@ -49,6 +49,7 @@ func loadStatements() (statements, error) {
 		"{j.passed}", leasePassed("j."),
 		"{f.passed}", leasePassed("f."),
 		"{never}", farAhead,
+		"{due}", dueOfLane,
 		"{definition}", typeColumns,
 		"{holder}", strings.Replace(recordColumns, " payload,", holderPayload, 1)+", "+liveColumns,
 		"{brief}", strings.Replace(recordColumns, " payload,", " NULL::json AS payload,", 1),
@@ -125,6 +126,9 @@ const (
 	endedColumns = `status, '-infinity'::timestamptz AS lease_until, false AS cancel_wanted, finished_at, result, reason`
 	// The size as it is stored comes first: it is known without reading the payload.
 	holderPayload = ` CASE WHEN $3 OR pg_column_size(payload) <= 4096 AND octet_length(payload::text) <= 4096 THEN payload END AS payload,`
-	nextToken     = `(least(lease_token, 9223372036854775806) + 1)`
-	mayRun        = `(attempts < max_attempts AND (expires_at IS NULL OR expires_at > (now() + $1::interval)))`
+	dueOfLane     = `(SELECT FROM belfry.jobs WHERE status = 1 AND priority = l.priority AND type = l.type AND tenant = '' AND run_at <= (now() + $1::interval) ORDER BY run_at LIMIT $2)
+            UNION ALL
+            (SELECT FROM belfry.jobs WHERE status = 1 AND priority = l.priority AND type = l.type AND tenant <> '' AND run_at <= (now() + $1::interval) ORDER BY run_at LIMIT $2)`
+	nextToken = `(least(lease_token, 9223372036854775806) + 1)`
+	mayRun    = `(attempts < max_attempts AND (expires_at IS NULL OR expires_at > (now() + $1::interval)))`
 )

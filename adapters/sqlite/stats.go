@@ -55,7 +55,7 @@ func (c *conn) countLive(ctx context.Context, stats *core.Stats, now int64) erro
 	return c.countDue(ctx, stats, now)
 }
 
-// countDue counts due rows lane by lane.
+// countDue counts due rows lane by lane, those of a priority up to the cap.
 func (c *conn) countDue(ctx context.Context, stats *core.Stats, now int64) error {
 	type lane struct {
 		queue     *core.QueueStats
@@ -77,7 +77,14 @@ func (c *conn) countDue(ctx context.Context, stats *core.Stats, now int64) error
 		return err
 	}
 	for _, l := range lanes {
-		n, _, err := c.number(ctx, "count_due", int64(l.queue.Priority), l.typ, now, core.CountCap)
+		room := core.CountCap - l.queue.Due
+		if !l.announced {
+			room = max(room, core.CountCap-stats.Unhandled)
+		}
+		if room == 0 {
+			continue // counted up to the cap
+		}
+		n, _, err := c.number(ctx, "count_due", int64(l.queue.Priority), l.typ, now, room)
 		if err != nil {
 			return err
 		}

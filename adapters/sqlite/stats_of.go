@@ -60,6 +60,9 @@ func (c *conn) countWaitingOf(ctx context.Context, stats *core.Stats, now int64,
 		return err
 	}
 	for _, l := range lanes {
+		if l.queue.Scheduled >= core.CountCap && l.queue.Due >= core.CountCap {
+			continue // counted up to the cap
+		}
 		err := c.query(ctx, "count_waiting_of", func(r row) error {
 			l.queue.Scheduled = min(l.queue.Scheduled+int(r.int(0)), core.CountCap)
 			l.queue.Due = min(l.queue.Due+int(r.int(1)), core.CountCap)

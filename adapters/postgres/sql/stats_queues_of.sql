@@ -1,4 +1,4 @@
--- Live rows of one tenant by priority, each count up to a cap. Waiting rows are counted lane by lane, and those in flight
+-- Live rows of one tenant by priority, each count up to a cap, at which it stops. Waiting rows are counted lane by lane, and those in flight
 -- among the first of them up to the cap. The tenant is a row and no constant, which would let the index of tenants' rows
 -- by time alone look fit.
 --   $1 clock offset  $2 cap  $3 tenant
@@ -14,14 +14,14 @@ WITH RECURSIVE given AS MATERIALIZED (
         WHERE  status = 1 AND (priority, type) > (l.priority, l.type)
         ORDER  BY priority, type LIMIT 1
     ) n
-), waiting AS MATERIALIZED (
-    SELECT l.priority, w.n, w.due, w.oldest
+), oldest AS (
+    SELECT l.priority, min(r.run_at) AS run_at
     FROM   lanes l CROSS JOIN given g CROSS JOIN LATERAL (
-        SELECT count(*) AS n, count(*) FILTER (WHERE run_at <= {now}) AS due, min(run_at) FILTER (WHERE run_at <= {now}) AS oldest
-        FROM  (SELECT run_at FROM belfry.jobs
-               WHERE  status = 1 AND priority = l.priority AND type = l.type AND tenant = g.tenant
-               ORDER  BY run_at LIMIT $2::bigint) r
-    ) w
+        SELECT run_at FROM belfry.jobs
+        WHERE  status = 1 AND priority = l.priority AND type = l.type AND tenant = g.tenant AND run_at <= {now}
+        ORDER  BY run_at LIMIT 1
+    ) r
+    GROUP  BY l.priority
 ), flight AS MATERIALIZED (
     SELECT priority, count(*) FILTER (WHERE status = 2) AS queued, count(*) FILTER (WHERE status = 3) AS running
     FROM  ((SELECT priority, tenant, status FROM belfry.jobs WHERE status = 2 ORDER BY reap_at LIMIT $2)
@@ -31,10 +31,16 @@ WITH RECURSIVE given AS MATERIALIZED (
     GROUP  BY priority
 )
 SELECT p.priority,
-       least((SELECT coalesce(sum(n), 0) FROM waiting WHERE priority = p.priority), $2)::bigint,
-       least((SELECT coalesce(sum(due), 0) FROM waiting WHERE priority = p.priority), $2)::bigint,
+       (SELECT count(*)
+        FROM  (SELECT FROM lanes l CROSS JOIN given g CROSS JOIN LATERAL (
+                   SELECT FROM belfry.jobs WHERE status = 1 AND priority = l.priority AND type = l.type AND tenant = g.tenant ORDER BY run_at LIMIT $2::bigint) w
+               WHERE l.priority = p.priority LIMIT $2) c),
+       (SELECT count(*)
+        FROM  (SELECT FROM lanes l CROSS JOIN given g CROSS JOIN LATERAL (
+                   SELECT FROM belfry.jobs WHERE status = 1 AND priority = l.priority AND type = l.type AND tenant = g.tenant AND run_at <= {now} ORDER BY run_at LIMIT $2) w
+               WHERE l.priority = p.priority LIMIT $2) c),
        coalesce((SELECT queued FROM flight WHERE priority = p.priority), 0),
        coalesce((SELECT running FROM flight WHERE priority = p.priority), 0),
-       (SELECT min(oldest) FROM waiting WHERE priority = p.priority)
+       (SELECT run_at FROM oldest WHERE priority = p.priority)
 FROM   generate_series(1, 3) AS p (priority)
 ORDER  BY p.priority;
