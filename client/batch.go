@@ -61,16 +61,13 @@ func (c *Client) SubmitDocuments(ctx context.Context, documents []json.RawMessag
 	return items, nil
 }
 
-// documentFault says why a document cannot be an element of a batch: inside another one, what is not JSON could say anything.
-// "" means that it can.
+// documentFault says why a document cannot be sent as one of a batch: it is not JSON, which in the middle of others could say
+// anything, or not in UTF-8, or nested too deep. "" means that it can.
 func documentFault(document []byte) string {
-	if fault := core.EncodingFault(document); fault != "" {
-		return fault
-	}
 	facts, err := core.ScanJSON(document)
 	switch {
 	case err != nil:
-		return "must be JSON: " + err.Error()
+		return "is not JSON: " + err.Error()
 	case facts.Depth > core.MaxJSONDepth-2: // of the list and what is around it
 		return fmt.Sprintf("nests arrays and objects %d deep, at most %d are read", facts.Depth, core.MaxJSONDepth-2)
 	}

@@ -22,7 +22,7 @@ var encodingMarks = []struct{ mark, fault string }{
 // EncodingFault says why a document is not text in plain UTF-8, as the end of a sentence about the document; "" means that
 // it is. A byte order mark is a fault: a reader that takes one cuts it off first.
 func EncodingFault(text []byte) string {
-	if fault := encodingOf(text); fault != "" {
+	if fault := EncodingOf(text); fault != "" {
 		return fault
 	}
 	for at := 0; at < len(text); {
@@ -35,8 +35,9 @@ func EncodingFault(text []byte) string {
 	return ""
 }
 
-// encodingOf is the fault that the beginning of a document shows: a mark, or zeros where JSON has characters of ASCII.
-func encodingOf(text []byte) string {
+// EncodingOf is the fault that the beginning of a document shows, its first few bytes: a mark, or zeros where JSON has characters
+// of ASCII.
+func EncodingOf(text []byte) string {
 	for _, m := range encodingMarks {
 		if bytes.HasPrefix(text, []byte(m.mark)) {
 			return m.fault

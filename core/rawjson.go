@@ -29,7 +29,7 @@ type JSONFacts struct {
 func ScanJSON(text []byte) (JSONFacts, error) {
 	s := jsonScan{text: text, facts: JSONFacts{Nul: -1, Lone: -1}}
 	if s.run(); s.reason != "" {
-		if fault := encodingOf(text); fault != "" {
+		if fault := EncodingOf(text); fault != "" {
 			return JSONFacts{}, &JSONError{0, "the text " + fault}
 		}
 		return JSONFacts{}, &JSONError{s.pos, s.reason}

@@ -115,12 +115,12 @@ func TestExitCodes(t *testing.T) {
 		{"jobs list --limit x", exitUsage, "--limit"},
 		{"jobs list --limit -1", exitUsage, "--limit"},
 		{"jobs list --status lost", exitUsage, "must be scheduled, queued"},
-		{"jobs list --run-after tomorrow", exitUsage, "--run-after must be a time"},
+		{"jobs list --run-after tomorrow", exitUsage, "--run-after must be an RFC 3339 time"},
 		{"jobs submit", exitUsage, "wants a type"},
 		{"jobs submit a!b", exitUsage, "type: must be"},
 		{"jobs submit a --payload {", exitUsage, "--payload must be JSON"},
 		{"jobs submit a --payload @/nowhere/at/all", exitUsage, "--payload"},
-		{"jobs submit a --batch 5", exitUsage, "go with --file"},
+		{"jobs submit a --batch 5", exitUsage, "--batch goes with --file"},
 		{"jobs submit a --backoff 1s;2s", exitUsage, "--backoff"},
 		{"jobs submit --file x --priority bulk", exitUsage, "--priority does not go with --file"},
 		{"jobs submit a --file x", exitUsage, "does not go with --file"},
@@ -165,6 +165,9 @@ func TestExitCodes(t *testing.T) {
 	if met[code] = true; code != exitInterrupted {
 		t.Errorf("interrupted: %d", code)
 	}
+	r.ctx, r.in = t.Context(), `{"type":"later","delay":"1h"}`
+	r.ok("jobs", "submit", "--file", "-")
+	met[r.run("jobs", "submit", "--file", "-")] = true
 	document, err := os.ReadFile(transcriptFile)
 	if err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ const (
 	exitAccess      = 6   // the token is missing, wrong or not enough
 	exitNotDone     = 7   // the job that was waited for ended failed or cancelled
 	exitTimeOver    = 8   // the time to wait was over first
+	exitNothingNew  = 9   // every line of the file was there already
 	exitInterrupted = 130 // Ctrl-C
 )
 

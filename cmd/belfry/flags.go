@@ -161,13 +161,10 @@ func (f flags) instant(to *time.Time, name, usage string) {
 
 // readInstant reads a time. The zero time, which would pass for none, is out of all bounds.
 func readInstant(text string) (t time.Time, rule string) {
-	switch {
-	case t.UnmarshalText([]byte(text)) != nil:
-		return time.Time{}, "must be a time such as 2031-01-02T15:04:05Z"
-	case t.IsZero():
-		return t, "must lie between 10 years ago and 100 years ahead"
+	if t, rule = core.ParseInstant(text); rule == "" && t.IsZero() {
+		rule = "must lie between 10 years ago and 100 years ahead"
 	}
-	return t, ""
+	return t, rule
 }
 
 // waits adds a flag that is a list of durations.

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"hash"
 	"io"
+
+	"github.com/belfry-dev/belfry/core"
 )
 
 // maxLine bounds one line of a file of jobs: a payload of 1 MiB and what is around it.
@@ -18,15 +20,21 @@ const maxLine = 1<<20 + 64<<10
 // lines reads a file of jobs.
 type lines struct {
 	r      *bufio.Reader
-	name   string // goes into the dedupe keys
+	file   string // which file it is: goes into the dedupe keys
 	number int    // of the last line that was read
 	offset int64  // bytes that were read
 	sum    hash.Hash
 	seen   map[[16]byte]int // how often each text stood; 16 bytes of its hash
 }
 
-func newLines(r io.Reader, name string) *lines {
-	return &lines{r: bufio.NewReaderSize(r, 64<<10), name: name, sum: sha256.New(), seen: map[[16]byte]int{}}
+func newLines(r io.Reader, file string) *lines {
+	return &lines{r: bufio.NewReaderSize(r, 64<<10), file: file, sum: sha256.New(), seen: map[[16]byte]int{}}
+}
+
+// fault says why this is no text at all, by how it begins; "" means that it may be.
+func (l *lines) fault() string {
+	begins, _ := l.r.Peek(4) // fewer where the file is that short
+	return core.EncodingOf(bytes.TrimPrefix(begins, []byte(core.ByteOrderMark)))
 }
 
 // line is one job of the file, or what is wrong with it.
@@ -44,14 +52,15 @@ func (l *lines) next() (line, error) {
 			return line{}, err
 		}
 		found := line{number: l.number}
-		text = bytes.TrimSpace(text)
+		whole := text
+		text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte(core.ByteOrderMark))) // some editors begin a file with it
 		switch {
 		case long:
 			found.fault = fmt.Sprintf("is longer than %d bytes", maxLine)
 		case len(text) == 0:
 			continue
 		default:
-			found.document, found.fault = l.keyed(text)
+			found.document, found.fault = l.keyed(text, bytes.Index(whole, text))
 		}
 		return found, nil
 	}
@@ -77,11 +86,15 @@ func (l *lines) read() (text []byte, long bool, err error) {
 	}
 }
 
-// keyed is the object with a dedupe key, its own or one made of its text.
-func (l *lines) keyed(text []byte) (json.RawMessage, string) {
+// keyed is the object with a dedupe key, its own or one made of its text. What the server could not read, in the middle of a
+// batch, is a fault of the line: it would be one of all lines sent with it. So many bytes of the line are before the text.
+func (l *lines) keyed(text []byte, before int) (json.RawMessage, string) {
 	hashed := sha256.Sum256(text)
 	nth := l.seen[[16]byte(hashed[:16])]
 	l.seen[[16]byte(hashed[:16])] = nth + 1
+	if fault := jsonFault(text, before); fault != "" {
+		return nil, fault
+	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil || fields == nil {
 		return nil, "is not a JSON object"
@@ -89,9 +102,28 @@ func (l *lines) keyed(text []byte) (json.RawMessage, string) {
 	if _, has := fields["dedupe_key"]; has {
 		return bytes.Clone(text), ""
 	}
-	key := sha256.Sum256(fmt.Appendf(nil, "%q %d %x", l.name, nth, hashed))
+	key := sha256.Sum256(fmt.Appendf(nil, "%q %d %x", l.file, nth, hashed))
 	document := append([]byte(`{"dedupe_key":"line-`+hex.EncodeToString(key[:16])+`"`), ","[:min(len(fields), 1)]...)
 	return append(document, bytes.TrimSpace(text[1:])...), ""
+}
+
+// maxDepth is how deep a line may nest: the batch around it nests two more.
+const maxDepth = core.MaxJSONDepth - 2
+
+// jsonFault says why a text is no JSON that can be sent, with its place in the line; "" means that it is. So many bytes of
+// the line are before the text.
+func jsonFault(text []byte, before int) string {
+	facts, err := core.ScanJSON(text)
+	var at *core.JSONError
+	switch {
+	case errors.As(err, &at):
+		return fmt.Sprintf("is not JSON: %s (byte %d of the line)", at.Reason, before+at.Offset+1)
+	case err != nil:
+		return "is not JSON"
+	case facts.Depth > maxDepth:
+		return fmt.Sprintf("nests arrays and objects %d deep, at most %d are kept", facts.Depth, core.MaxPayloadDepth)
+	}
+	return ""
 }
 
 // mark is a place in the file: everything before it was answered.

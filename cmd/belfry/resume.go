@@ -26,15 +26,11 @@ type resume struct {
 
 // openResume finds the place of a run of this file that was interrupted. With found false there is none.
 func openResume(file, address string) (r resume, found bool) {
-	full, err := filepath.Abs(file)
-	if err != nil {
-		return resume{}, false
-	}
 	dir, err := os.UserCacheDir()
 	if err != nil {
 		return resume{}, false
 	}
-	name := sha256.Sum256([]byte(full + "\x00" + address))
+	name := sha256.Sum256([]byte(file + "\x00" + address))
 	path := filepath.Join(dir, "belfry", "submit-"+hex.EncodeToString(name[:12])+".json")
 	text, err := os.ReadFile(path)
 	if err == nil && json.Unmarshal(text, &r) == nil && r.Run != "" && r.Size > 0 {

@@ -63,7 +63,7 @@ func TestSchedulesFromTheCommandLine(t *testing.T) {
 		{"schedules put a --cron 0_0_30_2_* --type a", exitUsage, "cron"},
 		{"schedules put a --cron @daily", exitUsage, "type: must be"},
 		{"schedules put a --type a", exitUsage, "cron: is required, or every"},
-		{"schedules preview --cron @daily --from tomorrow", exitUsage, "--from must be a time"},
+		{"schedules preview --cron @daily --from tomorrow", exitUsage, "--from must be an RFC 3339 time"},
 		{"schedules backfill a", exitUsage, "wants --from and --to"},
 		{"schedules apply /nowhere", exitUsage, "/nowhere"},
 		{"schedules import crontab testdata/crontab", exitUsage, "wants --type"},

@@ -18,7 +18,7 @@ import (
 type submitFlags struct {
 	job               client.NewJob
 	payload, priority string
-	file              string
+	file, name        string
 	batch             int
 	fresh, wait       bool
 }
@@ -29,9 +29,11 @@ func (a *app) submitCommand() *cobra.Command {
 		Use: "submit [TYPE]", Short: "Submit a job, or a file of them", Args: counted(0, 1, "a type, or --file"),
 		Long: `Submit one job of a type, or with --file all jobs of a file in JSON Lines: each line an object as POST /v1/jobs takes it.
 
-A line without a dedupe_key gets one made of the file's name, the line's text and how often that text stood before in
-the file. So a line that was submitted is not submitted again while its job lives. Interrupted, the same command goes
-on behind the last batch that was answered, whether its jobs live or not; --fresh begins anew.`,
+A line without a dedupe_key gets one made of the file's path, the line's text and how often that text stood before in
+the file. So a line that was submitted is not submitted again while its job lives; where all lines are there already, the
+exit code is 9. --name stands for the path: give it where the same file has several paths, or one path several files.
+Interrupted, the same command goes on behind the last batch that was answered, whether its jobs live or not; --fresh
+begins anew.`,
 	}
 	f := flagsOf(c)
 	f.path(&s.payload, "payload", "JSON, @file, or - for standard input")
@@ -47,6 +49,7 @@ on behind the last batch that was answered, whether its jobs live or not; --fres
 	f.texts(&s.job.Tags, "tag", "may stand more than once")
 	f.BoolVar(&s.wait, "wait", false, "wait until it has ended")
 	f.path(&s.file, "file", "submit a file of JSON Lines; - for standard input")
+	f.text(&s.name, "name", "with --file: what tells this file from others, instead of its path")
 	f.count(&s.batch, "batch", 1, core.MaxBatch, "with --file: lines of one request, 1 to 10000")
 	f.BoolVar(&s.fresh, "fresh", false, "with --file: forget where an interrupted run stopped")
 	words(c, "priority", "critical", "default", "bulk")
@@ -63,8 +66,10 @@ func (a *app) submitOne(c *cobra.Command, s *submitFlags, args []string) error {
 	if len(args) == 0 {
 		return usage("%s wants a type, or --file", c.CommandPath())
 	}
-	if c.Flags().Changed("batch") || c.Flags().Changed("fresh") {
-		return usage("--batch and --fresh go with --file")
+	for _, name := range []string{"batch", "fresh", "name"} {
+		if c.Flags().Changed(name) {
+			return usage("--%s goes with --file", name)
+		}
 	}
 	if c.Flags().Changed("run-at") && c.Flags().Changed("delay") {
 		return usage("--run-at and --delay exclude one another: one of them says when")

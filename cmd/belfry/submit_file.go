@@ -55,7 +55,9 @@ func (a *app) submitFile(c *cobra.Command, s *submitFlags, args []string) (err e
 		return err
 	}
 	if s.file == "-" {
-		l.lines, l.progress, l.resume.Run = newLines(a.in, "-"), a.progress("lines", 0), rand.Text()
+		if err := l.stream(a.in, s); err != nil {
+			return err
+		}
 		return l.load(c.Context())
 	}
 	file, err := os.Open(s.file)
@@ -70,7 +72,7 @@ func (a *app) submitFile(c *cobra.Command, s *submitFlags, args []string) (err e
 }
 
 // goesWithFile are the flags that do.
-var goesWithFile = map[string]bool{"file": true, "batch": true, "fresh": true, "json": true, "url": true, "token": true, "profile": true}
+var goesWithFile = map[string]bool{"file": true, "batch": true, "fresh": true, "name": true, "json": true, "url": true, "token": true, "profile": true}
 
 // open goes to where an interrupted run of this file stopped, if its beginning is still the same.
 func (l *loader) open(file *os.File, s *submitFlags) error {
@@ -78,15 +80,20 @@ func (l *loader) open(file *os.File, s *submitFlags) error {
 	if err != nil {
 		return usage("--file: %s", err)
 	}
-	name := filepath.Base(s.file)
 	if !info.Mode().IsRegular() { // a pipe: it cannot be read again from its beginning
-		l.lines, l.progress, l.resume.Run = newLines(file, name), l.app.progress("lines", 0), rand.Text()
-		return nil
+		return l.stream(file, s)
 	}
 	l.progress = l.app.progress("lines", info.Size())
+	identity, err := s.identity()
+	if err != nil {
+		return usage("--file: %s", err)
+	}
+	l.lines = newLines(file, identity)
+	if fault := l.lines.fault(); fault != "" {
+		return usage("--file %s", fault)
+	}
 	var found bool
-	if l.resume, found = openResume(s.file, l.address); found && !s.fresh {
-		l.lines = newLines(file, name)
+	if l.resume, found = openResume(identity, l.address); found && !s.fresh {
 		same, err := l.lines.skip(l.resume.At)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.file, err)
@@ -101,10 +108,38 @@ func (l *loader) open(file *os.File, s *submitFlags) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("%s: %w", s.file, err)
 	}
-	l.lines, l.resume.Run, l.resume.Size = newLines(file, name), rand.Text(), l.size
+	l.lines, l.resume.Run, l.resume.Size = newLines(file, identity), rand.Text(), l.size
 	l.keep(l.lines.mark()) // before the first batch: its answer, too, may be lost
 	return nil
 }
+
+// stream reads what has no beginning to go back to. Whatever comes that way is one file, unless it has a name.
+func (l *loader) stream(r io.Reader, s *submitFlags) error {
+	identity := "-"
+	if s.name != "" {
+		identity = s.named()
+	}
+	l.lines, l.progress, l.resume.Run = newLines(r, identity), l.app.progress("lines", 0), rand.Text()
+	if fault := l.lines.fault(); fault != "" {
+		return usage("--file %s", fault)
+	}
+	return nil
+}
+
+// identity tells the file from others: the name it was given, else its path without symbolic links.
+func (s *submitFlags) identity() (string, error) {
+	if s.name != "" {
+		return s.named(), nil
+	}
+	path, err := filepath.EvalSymlinks(s.file)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(path)
+}
+
+// named is the identity of a file with a name of its own, which is nobody's path.
+func (s *submitFlags) named() string { return "name " + s.name }
 
 // keep keeps the place, if it can.
 func (l *loader) keep(at place) {
@@ -145,10 +180,15 @@ func (l *loader) load(ctx context.Context) error {
 }
 
 func (l *loader) outcome(failed error) error {
-	if failed == nil && l.refused > 0 {
+	switch {
+	case failed != nil:
+		return failed
+	case l.refused > 0:
 		return &quietError{exitFailed}
+	case l.total > 0 && l.submitted == 0 && l.progress.from == 0:
+		return &quietError{exitNothingNew}
 	}
-	return failed
+	return nil
 }
 
 // batch reads the lines of the next request. An error comes with what was read before it.
@@ -179,7 +219,7 @@ func (l *loader) send(ctx context.Context, batch []line) error {
 		context.AfterFunc(limited, func() { timer.Stop() })
 	})
 	defer stop()
-	items, err := l.api.SubmitDocuments(limited, documents, l.batchKey(batch[0].number, documents))
+	items, err := l.submit(limited, batch[0].number, documents)
 	if err != nil {
 		return err
 	}
@@ -188,6 +228,25 @@ func (l *loader) send(ctx context.Context, batch []line) error {
 	l.progress.at(l.lines.number, mark.Offset)
 	l.keep(mark)
 	return nil
+}
+
+// submit submits documents; item i is for document i. A request that is refused as a whole is sent again in halves, down to
+// the document that it was refused for: whatever is wrong with that one stops no other.
+func (l *loader) submit(ctx context.Context, first int, documents []json.RawMessage) ([]client.Item, error) {
+	items, err := l.api.SubmitDocuments(ctx, documents, l.batchKey(first, documents))
+	switch {
+	case err == nil || !errors.Is(err, client.ErrInvalid):
+		return items, err
+	case len(documents) == 1:
+		return []client.Item{{Err: err}}, nil
+	}
+	half := len(documents) / 2
+	items, err = l.submit(ctx, first, documents[:half])
+	if err != nil {
+		return nil, err
+	}
+	rest, err := l.submit(ctx, first, documents[half:])
+	return append(items, rest...), err
 }
 
 // batchKey is the idempotency key of a batch: the same for the same documents at the same place of the same run. A
@@ -209,7 +268,7 @@ func (l *loader) tell(batch []line, items []client.Item) {
 		var item client.Item
 		if fault == "" {
 			if item, items = items[0], items[1:]; item.Err != nil {
-				fault = inBatch.ReplaceAllString(plain(item.Err), "")
+				fault = lineFault(item.Err)
 			}
 		}
 		switch {
@@ -228,8 +287,17 @@ func (l *loader) tell(batch []line, items []client.Item) {
 	}
 }
 
-// inBatch is the place of a job in its batch, which says nothing to someone who looks at the file.
-var inBatch = regexp.MustCompile(`\bjobs\[\d+\]\.?`)
+// inBatch are places in a batch, which say nothing to someone who looks at the file.
+var inBatch = regexp.MustCompile(`\bjobs\[\d+\]\.?| \(line \d+, column \d+\)`)
+
+// lineFault is all that is wrong with a line.
+func lineFault(err error) string {
+	text := plain(err)
+	if fields := (client.FieldErrors)(nil); errors.As(err, &fields) {
+		text = fields.Error()
+	}
+	return inBatch.ReplaceAllString(text, "")
+}
 
 func (l *loader) refuse(number int, fault string) {
 	if l.json {

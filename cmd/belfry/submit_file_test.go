@@ -79,7 +79,7 @@ null
 	if r.out != "15 lines: 5 submitted, 1 there already, 9 refused\n" {
 		t.Errorf("%q", r.out)
 	}
-	for number, says := range map[int]string{7: "type", 8: "type: is required", 9: "is not a JSON object", 10: "is not a JSON object", 11: "is not a JSON object", 12: "is not a JSON object",
+	for number, says := range map[int]string{7: "type", 8: "type: is required", 9: "is not a JSON object", 10: "is not JSON: .*byte 12 of the line", 11: "is not a JSON object", 12: "is not a JSON object",
 		13: "nonsense", 14: "type: stands twice", 15: "is longer than"} {
 		if !regexp.MustCompile(fmt.Sprintf(`(?m)^line %d: .*%s`, number, says)).MatchString(r.errs) {
 			t.Errorf("nothing about line %d and %q:\n%s", number, says, r.errs)
@@ -210,7 +210,9 @@ func TestProgress(t *testing.T) {
 		t.Errorf("plain: %q", r.errs)
 	}
 	r.bars = true
-	r.ok("jobs", "submit", "--file", name, "--batch", "2")
+	if code := r.run("jobs", "submit", "--file", name, "--batch", "2"); code != exitNothingNew {
+		t.Errorf("again: %d", code)
+	}
 	if want := "\r\x1b[K[###############...............] 2 lines (50%)"; !strings.HasPrefix(r.errs, want) || !strings.HasSuffix(r.errs, "\r\x1b[K") {
 		t.Errorf("bar: %q", r.errs)
 	}

@@ -27,7 +27,11 @@ func readSecrets(ctx context.Context) error {
 		if err == nil && name == databaseSetting {
 			text, err = aws.DatabaseURL(text)
 		}
-		if err == nil {
+		switch {
+		case err != nil:
+		case text == "": // set to nothing it would stop the start
+			err = os.Unsetenv(name)
+		default:
 			err = os.Setenv(name, text)
 		}
 		if err != nil {
