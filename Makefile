@@ -55,6 +55,20 @@ package: ## the functions as zips for AWS Lambda and the program of containers, 
 	go run ./internal/lambdazip
 	go run ./internal/serverimage
 
+REGISTRY ?=
+VERSION ?=
+IMAGES := api=./functions/api/cloudrun tick=./functions/tick/cloudrun worker=./functions/worker/cloudrun \
+	migrate=./functions/migrate/cloudrun worker_long=./functions/worker/workerpool
+
+.PHONY: images
+images: ## the programs for Cloud Run, built and pushed (REGISTRY=europe-west1-docker.pkg.dev/PROJECT/belfry VERSION=v1)
+	@[[ -n "$(REGISTRY)" && -n "$(VERSION)" ]] || { echo "make images needs REGISTRY and VERSION"; exit 2; }
+	@for image in $(IMAGES); do \
+		docker build --quiet --platform linux/amd64 --tag $(REGISTRY)/$${image%%=*}:$(VERSION) --build-arg PROGRAM=$${image#*=} . >/dev/null; \
+		docker push --quiet $(REGISTRY)/$${image%%=*}:$(VERSION) >/dev/null; \
+	done
+	@echo 'images = {'; for image in $(IMAGES); do printf '  %-11s = "%s"\n' $${image%%=*} $(REGISTRY)/$${image%%=*}:$(VERSION); done; echo '}'
+
 .PHONY: accept
 accept: ## 20,000 jobs over HTTP, each held against what its file implies (ARGS="-queue rabbit")
 	go run ./internal/accept $(ARGS)
