@@ -39,7 +39,8 @@ type pushes struct {
 	worker    *function
 	published map[int64]int // by job: messages that are not mere redeliveries
 	seen      map[string]bool
-	answers   map[int]int // by status
+	answers   map[int]int   // by status
+	took      time.Duration // all requests to the worker together
 }
 
 // newPushes makes them on the emulator. Until there is a worker all requests are sent away.
@@ -114,6 +115,7 @@ func (p *pushes) carry(r *http.Request, body []byte, token string) int {
 	if worker == nil {
 		return http.StatusServiceUnavailable
 	}
+	began := time.Now()
 	status, err := worker.post(r.Context(), "/push", token, bytes.TrimSpace(body))
 	if err != nil {
 		status = http.StatusBadGateway
@@ -121,6 +123,7 @@ func (p *pushes) carry(r *http.Request, body []byte, token string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.answers[status]++
+	p.took += time.Since(began)
 	return status
 }
 

@@ -1,0 +1,136 @@
+package cloudruntest
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/belfry-dev/belfry/adapters/postgres"
+	"github.com/belfry-dev/belfry/internal/costcount"
+)
+
+var countsFile = flag.String("counts", "", "file to keep what was counted in, ../../infra/cost/counts.json")
+
+func transactions(t *testing.T, setting string) float64 {
+	t.Helper()
+	n, err := costcount.Transactions(t.Context(), strings.TrimPrefix(setting, "BELFRY_DATABASE_URL="))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func keep(t *testing.T, run string, counts costcount.Counts) {
+	t.Helper()
+	text, _ := json.Marshal(counts)
+	t.Logf("%s: %s", run, text)
+	if *countsFile == "" {
+		return
+	}
+	if err := costcount.Keep(*countsFile, run, counts); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCostIdle counts what ten minutes cost in which nothing is due.
+func TestCostIdle(t *testing.T) {
+	if os.Getenv("BELFRY_TEST_LARGE") == "" {
+		t.Skip("takes ten minutes; BELFRY_TEST_LARGE=1 runs it")
+	}
+	const minutes = 10
+	for mode, env := range map[string][]string{"loop": nil, "economy": {"BELFRY_ECONOMY=true"}} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			setting, _ := database(t)
+			issuer := NewIssuer(t)
+			p := newPushes(t, issuer)
+			settings := slices.Concat(callerSettings(issuer.Serve(t)), []string{setting}, env, p.settings)
+			containers := []*function{start(t, "tick", settings...), start(t, "tick", settings...)}
+			before := transactions(t, setting)
+			var running sync.WaitGroup
+			var took atomic.Int64
+			every := time.NewTicker(time.Minute)
+			defer every.Stop()
+			for n := range minutes { // even minutes and odd ones are two scheduler jobs
+				running.Go(func() {
+					began := time.Now()
+					if status, err := containers[n%2].post(t.Context(), "/tick", issuer.Token(t, nil), nil); err != nil || status != 204 {
+						t.Errorf("the tick answers %d, %v", status, err)
+					}
+					took.Add(int64(time.Since(began)))
+				})
+				<-every.C
+			}
+			running.Wait()
+			counts := costcount.Counts{"minutes": minutes, "tick.calls": minutes, "tick.seconds": time.Duration(took.Load()).Seconds(), "transactions": transactions(t, setting) - before}
+			for _, f := range containers {
+				counts["log.bytes"] += float64(len(f.log.String()))
+			}
+			keep(t, "gcp idle "+mode, counts)
+			if p.most() > 0 {
+				t.Error("messages were published with nothing due")
+			}
+		})
+	}
+}
+
+// TestCostJobs counts what jobs cost from the request to the end, submitted a hundred at a time.
+func TestCostJobs(t *testing.T) {
+	jobs := 500
+	if os.Getenv("BELFRY_TEST_LARGE") != "" {
+		jobs = 5_000
+	}
+	setting, store := database(t)
+	issuer := NewIssuer(t)
+	p := newPushes(t, issuer)
+	settings := slices.Concat(callerSettings(issuer.Serve(t)), []string{setting, "BELFRY_TOKENS=" + apiToken, "BELFRY_TICK_TIME=10m"}, p.settings)
+	worker, tick, api := start(t, "worker", settings...), start(t, "tick", settings...), start(t, "api", settings...)
+	p.to(worker)
+	over := make(chan struct{})
+	go func() { defer close(over); _, _ = tick.post(t.Context(), "/tick", issuer.Token(t, nil), nil) }()
+	before := transactions(t, setting)
+	counts := costcount.Counts{"jobs": float64(jobs)}
+	for n := 0; n < jobs; n += 100 {
+		began := time.Now()
+		status, answer := ask(t, api, "POST", "/v1/jobs/batch", apiToken, `{"jobs":[`+strings.TrimSuffix(strings.Repeat(`{"type":"echo"},`, 100), ",")+`]}`)
+		if status != 200 {
+			t.Fatalf("submit: %d %s", status, answer)
+		}
+		counts["api.requests"]++
+		counts["api.seconds"] += time.Since(began).Seconds()
+	}
+	await(t, "all jobs are done", func() bool { return unfinished(t, store) == 0 })
+	tick.terminate(t)
+	<-over
+	counts["transactions"] = transactions(t, setting) - before
+	p.mu.Lock()
+	for _, n := range p.answers {
+		counts["pushes"] += float64(n)
+	}
+	counts["push.seconds"] = p.took.Seconds()
+	p.mu.Unlock()
+	counts["log.api.bytes"], counts["log.worker.bytes"] = float64(len(api.log.String())), float64(len(worker.log.String()))
+	keep(t, "gcp jobs", counts)
+	if counts["pushes"] > float64(jobs)*1.5 {
+		t.Errorf("%v pushes for %d jobs", counts["pushes"], jobs)
+	}
+}
+
+// unfinished is how many jobs have not ended.
+func unfinished(t *testing.T, store *postgres.Store) (n int) {
+	t.Helper()
+	stats, err := store.Stats(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range stats.Queues {
+		n += q.Scheduled + q.Queued + q.Running
+	}
+	return n
+}
