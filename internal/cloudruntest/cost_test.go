@@ -44,7 +44,7 @@ func TestCostIdle(t *testing.T) {
 		t.Skip("takes ten minutes; BELFRY_TEST_LARGE=1 runs it")
 	}
 	const minutes = 10
-	for mode, env := range map[string][]string{"loop": nil, "economy": {"BELFRY_ECONOMY=true"}} {
+	for mode, env := range map[string][]string{"idle": {"BELFRY_TICK_IDLE=1m"}, "loop": nil, "economy": {"BELFRY_ECONOMY=true"}} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			setting, _ := database(t)

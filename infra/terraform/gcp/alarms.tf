@@ -37,7 +37,7 @@ locals {
       oldest-due = {
         title    = "Jobs start late"
         filter   = local.log_metric["oldest_due_seconds"]
-        above    = var.economy ? 180 : 60
+        above    = var.tick.mode == "economy" ? 180 : 60 + var.tick.sleep_seconds
         duration = "300s"
         period   = "60s"
         aligner  = "ALIGN_PERCENTILE_99"

@@ -16,6 +16,15 @@ resource "google_pubsub_topic_iam_member" "api_publisher" {
   member  = google_service_account.api.member
 }
 
+resource "google_pubsub_topic_iam_member" "api_wake" {
+  count = var.tick.mode == "idle" ? 1 : 0
+
+  project = var.project
+  topic   = google_pubsub_topic.wake[0].name
+  role    = "roles/pubsub.publisher"
+  member  = google_service_account.api.member
+}
+
 resource "google_secret_manager_secret_iam_member" "api_token" {
   project   = var.project
   secret_id = google_secret_manager_secret.admin_token.secret_id
@@ -38,7 +47,7 @@ locals {
     local.settings, local.queue_settings,
     local.made ? { BELFRY_DATABASE_URL = local.database_url["api"] } : {},
     { BELFRY_DATABASE_POOL = tostring(var.api.pool) },
-    var.economy ? { BELFRY_ECONOMY = "true" } : {},
+    local.economy_settings, local.wake_settings,
   )
   api_secrets = merge(local.token_secret, local.webhook_secret, local.url_secret)
 }
@@ -115,7 +124,7 @@ resource "google_cloud_run_v2_service" "api" {
   depends_on = [
     terraform_data.migrated, google_secret_manager_secret_iam_member.api_token, google_secret_manager_secret_iam_member.api_webhook,
     google_secret_manager_secret_iam_member.existing_url, google_project_iam_member.cloudsql_client, google_project_iam_member.cloudsql_user,
-    google_pubsub_topic_iam_member.api_publisher,
+    google_pubsub_topic_iam_member.api_publisher, google_pubsub_topic_iam_member.api_wake,
   ]
 }
 

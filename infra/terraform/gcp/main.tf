@@ -26,8 +26,17 @@ locals {
   # An attempt has nine tenths of the push deadline. Where a pool runs long jobs there is no bound for all.
   max_timeout = var.worker_long == null ? { BELFRY_MOST_TIMEOUT = "${floor(var.push_deadline * 9 / 10)}s" } : {}
 
+  # In mode idle all know that the tick ends when nothing is due.
+  idle_settings = var.tick.mode != "idle" ? {} : merge(
+    { BELFRY_TICK_IDLE = "1m" },
+    var.tick.sleep_seconds > 0 ? { BELFRY_TICK_SLEEP = "${var.tick.sleep_seconds}s" } : {},
+  )
+  economy_settings = var.tick.mode == "economy" ? { BELFRY_ECONOMY = "true" } : {}
+  # API and workers wake it.
+  wake_settings = var.tick.mode == "idle" ? { BELFRY_TICK_WAKE = "gcppubsubv2://projects/${var.project}/topics/${google_pubsub_topic.wake[0].name}" } : {}
+
   settings = merge(
-    local.database_settings,
+    local.database_settings, local.idle_settings,
     local.max_timeout,
     var.webhooks && length(var.webhook_allow) > 0 ? { BELFRY_WEBHOOK_ALLOW = join(",", var.webhook_allow) } : {},
     var.environment,

@@ -26,8 +26,8 @@ resource "google_secret_manager_secret_iam_member" "tick_webhook" {
 }
 
 locals {
-  # Two calls overlap; a third instance is the one of a revision that begins while they end.
-  tick_instances = var.economy ? 2 : 3
+  # Two calls overlap; a third instance serves a wake, or the revision that begins while they end.
+  tick_instances = var.tick.mode == "economy" ? 2 : 3
   tick_audience  = "${var.name}-tick"
 
   tick_settings = merge(
@@ -40,12 +40,12 @@ locals {
       BELFRY_CALLER_ACCOUNT  = google_service_account.scheduler.email
       BELFRY_CALLER_IAM      = "true"
     },
-    var.economy ? { BELFRY_ECONOMY = "true" } : {},
+    local.economy_settings,
   )
   tick_secrets = merge(local.webhook_secret, local.url_secret)
 
-  # Cloud Scheduler never runs one job twice at once, and a call is longer than a minute: two jobs take turns.
-  tick_schedules = var.economy ? { each = "* * * * *" } : { even = "*/2 * * * *", odd = "1-59/2 * * * *" }
+  # Cloud Scheduler never runs one job twice at once, and a call may be longer than a minute: two jobs take turns.
+  tick_schedules = var.tick.mode == "economy" ? { each = "* * * * *" } : { even = "*/2 * * * *", odd = "1-59/2 * * * *" }
 }
 
 resource "google_cloud_run_v2_service" "tick" {
@@ -165,4 +165,52 @@ resource "google_cloud_scheduler_job" "tick" {
   }
 
   depends_on = [google_cloud_run_v2_service_iam_member.scheduler]
+}
+
+# In mode idle API and workers wake the tick through a topic: a request to it would stay open as long as it ticks.
+resource "google_pubsub_topic" "wake" {
+  count = var.tick.mode == "idle" ? 1 : 0
+
+  project = var.project
+  name    = "${var.name}-wake"
+  labels  = local.labels
+
+  depends_on = [google_project_service.this]
+}
+
+resource "google_pubsub_subscription" "wake" {
+  count = var.tick.mode == "idle" ? 1 : 0
+
+  project                    = var.project
+  name                       = "${var.name}-wake"
+  topic                      = google_pubsub_topic.wake[0].id
+  labels                     = local.labels
+  ack_deadline_seconds       = 180
+  message_retention_duration = "600s" # a wake of long ago wakes for nothing
+
+  expiration_policy {
+    ttl = ""
+  }
+
+  retry_policy {
+    minimum_backoff = "5s"
+    maximum_backoff = "60s"
+  }
+
+  push_config {
+    push_endpoint = "${google_cloud_run_v2_service.tick.uri}/tick"
+    oidc_token {
+      service_account_email = google_service_account.scheduler.email
+      audience              = local.tick_audience
+    }
+  }
+
+  depends_on = [google_cloud_run_v2_service_iam_member.scheduler, google_service_account_iam_member.scheduler_token]
+}
+
+# As for the pushes to the workers.
+resource "google_service_account_iam_member" "scheduler_token" {
+  service_account_id = google_service_account.scheduler.name
+  role               = "roles/iam.serviceAccountTokenCreator"
+  member             = local.pubsub_agent
 }

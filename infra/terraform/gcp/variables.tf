@@ -87,7 +87,7 @@ variable "environment" {
   }
   validation {
     condition = length(setintersection(keys(var.environment), [
-      "BELFRY_TOKENS", "BELFRY_WEBHOOK_SECRETS", "BELFRY_DATABASE_URL", "BELFRY_DATABASE_POOL", "BELFRY_ECONOMY", "BELFRY_TICK_TIME",
+      "BELFRY_TOKENS", "BELFRY_WEBHOOK_SECRETS", "BELFRY_DATABASE_URL", "BELFRY_DATABASE_POOL", "BELFRY_ECONOMY", "BELFRY_TICK_TIME", "BELFRY_TICK_IDLE", "BELFRY_TICK_SLEEP", "BELFRY_TICK_WAKE",
       "BELFRY_CALLER_AUDIENCE", "BELFRY_CALLER_ACCOUNT", "BELFRY_CALLER_IAM", "BELFRY_PUSH_DEADLINE", "BELFRY_INSECURE",
       "BELFRY_QUEUE_CRITICAL_URL", "BELFRY_QUEUE_DEFAULT_URL", "BELFRY_QUEUE_BULK_URL",
     ])) == 0
@@ -230,27 +230,34 @@ variable "migrator_password_version" {
 
 # --- the tick ---
 
-variable "economy" {
-  description = "One short tick a minute instead of one a second. What is due now still starts at once; what is due later, retries and schedules start up to a minute late."
-  type        = bool
-  default     = false
-  nullable    = false
-}
-
 variable "tick" {
-  description = "The tick's service. Two scheduler jobs call it, on even and odd minutes; seconds is how long one call ticks: above 60, so that calls overlap."
+  description = <<-EOT
+    The tick's service. mode: "idle" (a call ends when nothing is due, and API and workers wake the tick; the least cost without being late),
+    "loop" (it ticks all the time, in calls of so many seconds that overlap), or "economy" (one pass a minute: what is due later, retries and
+    schedules start up to a minute late). sleep_seconds, in mode idle: how long an idle tick leaves the database alone; jobs submitted by SQL start up to that late.
+  EOT
   type = object({
-    seconds = optional(number, 110)
-    cpu     = optional(string, "0.167")
-    memory  = optional(string, "256Mi")
-    pool    = optional(number, 2)
+    mode          = optional(string, "idle")
+    seconds       = optional(number, 110)
+    sleep_seconds = optional(number, 0)
+    cpu           = optional(string, "0.167")
+    memory        = optional(string, "256Mi")
+    pool          = optional(number, 2)
   })
   default  = {}
   nullable = false
 
   validation {
+    condition     = contains(["idle", "loop", "economy"], var.tick.mode)
+    error_message = "tick.mode must be idle, loop or economy."
+  }
+  validation {
     condition     = var.tick.seconds >= 65 && var.tick.seconds <= 115
     error_message = "tick.seconds must be 65 to 115: each call must reach into the next one's minute, and end before its own job's next call."
+  }
+  validation {
+    condition     = var.tick.sleep_seconds >= 0 && var.tick.sleep_seconds <= 3600 && (var.tick.sleep_seconds == 0 || var.tick.mode == "idle")
+    error_message = "tick.sleep_seconds must be 0 to 3600, and needs the mode idle."
   }
 }
 

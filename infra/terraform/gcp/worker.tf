@@ -15,10 +15,20 @@ resource "google_secret_manager_secret_iam_member" "worker_webhook" {
   member    = google_service_account.worker.member
 }
 
+# A job that is to run again may be due before the tick's next call.
+resource "google_pubsub_topic_iam_member" "worker_wake" {
+  count = var.tick.mode == "idle" ? 1 : 0
+
+  project = var.project
+  topic   = google_pubsub_topic.wake[0].name
+  role    = "roles/pubsub.publisher"
+  member  = google_service_account.worker.member
+}
+
 locals {
   worker_audience = "${var.name}-worker"
   worker_settings = merge(
-    local.settings,
+    local.settings, local.wake_settings,
     local.made ? { BELFRY_DATABASE_URL = local.database_url["worker"] } : {},
     {
       BELFRY_PUSH_DEADLINE   = "${var.push_deadline}s"
@@ -108,7 +118,7 @@ resource "google_cloud_run_v2_service" "worker" {
 
   depends_on = [
     terraform_data.migrated, google_secret_manager_secret_iam_member.worker_webhook, google_secret_manager_secret_iam_member.existing_url,
-    google_project_iam_member.cloudsql_client, google_project_iam_member.cloudsql_user,
+    google_project_iam_member.cloudsql_client, google_project_iam_member.cloudsql_user, google_pubsub_topic_iam_member.worker_wake,
   ]
 }
 

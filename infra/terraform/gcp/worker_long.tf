@@ -27,9 +27,18 @@ resource "google_pubsub_subscription_iam_member" "worker_long" {
   member       = google_service_account.worker_long[0].member
 }
 
+resource "google_pubsub_topic_iam_member" "worker_long_wake" {
+  count = var.worker_long != null && var.tick.mode == "idle" ? 1 : 0
+
+  project = var.project
+  topic   = google_pubsub_topic.wake[0].name
+  role    = "roles/pubsub.publisher"
+  member  = google_service_account.worker_long[0].member
+}
+
 locals {
   worker_long_settings = var.worker_long == null ? {} : merge(
-    local.settings, local.queue_settings,
+    local.settings, local.queue_settings, local.wake_settings,
     local.made ? { BELFRY_DATABASE_URL = local.database_url["worker_long"] } : {},
     {
       BELFRY_DATABASE_POOL     = tostring(var.worker_long.pool)
@@ -100,5 +109,6 @@ resource "google_cloud_run_v2_worker_pool" "worker_long" {
   depends_on = [
     terraform_data.migrated, google_secret_manager_secret_iam_member.worker_long_webhook, google_secret_manager_secret_iam_member.existing_url,
     google_project_iam_member.cloudsql_client, google_project_iam_member.cloudsql_user, google_pubsub_subscription_iam_member.worker_long,
+    google_pubsub_topic_iam_member.worker_long_wake,
   ]
 }

@@ -146,3 +146,19 @@ run "a_tick_that_does_not_overlap" {
   }
   expect_failures = [var.tick]
 }
+
+run "a_mode_that_is_none" {
+  command = plan
+  variables {
+    tick = { mode = "adaptive" }
+  }
+  expect_failures = [var.tick]
+}
+
+run "sleep_without_idle" {
+  command = plan
+  variables {
+    tick = { mode = "loop", sleep_seconds = 600 }
+  }
+  expect_failures = [var.tick]
+}

@@ -90,7 +90,7 @@ run "plain" {
 
 run "economy" {
   variables {
-    economy = true
+    tick = { mode = "economy" }
   }
   assert {
     condition     = [for j in google_cloud_scheduler_job.tick : j.schedule] == ["* * * * *"]
@@ -99,6 +99,27 @@ run "economy" {
   assert {
     condition     = alltrue([for s in [google_cloud_run_v2_service.api, google_cloud_run_v2_service.tick] : contains([for e in one(one(s.template).containers).env : e.value if e.name == "BELFRY_ECONOMY"], "true")])
     error_message = "tick and API know of it"
+  }
+}
+
+run "woken" {
+  assert {
+    condition     = length(google_pubsub_topic.wake) == 1 && one(google_pubsub_subscription.wake[0].push_config).push_endpoint == "https://belfry.example.run.app/tick"
+    error_message = "a topic is pushed to the tick"
+  }
+  assert {
+    condition     = alltrue([for s in concat([google_cloud_run_v2_service.api], values(google_cloud_run_v2_service.worker)) : contains([for e in one(one(s.template).containers).env : e.value if e.name == "BELFRY_TICK_WAKE"], "gcppubsubv2://projects/my-project/topics/belfry-wake")])
+    error_message = "API and workers wake it"
+  }
+}
+
+run "loop" {
+  variables {
+    tick = { mode = "loop" }
+  }
+  assert {
+    condition     = length(google_pubsub_topic.wake) == 0 && length([for e in one(one(google_cloud_run_v2_service.tick.template).containers).env : e if startswith(e.name, "BELFRY_TICK_IDLE")]) == 0
+    error_message = "nobody needs to wake it"
   }
 }
 
