@@ -2,6 +2,7 @@ package tick
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 )
@@ -25,11 +26,19 @@ type invocation struct {
 	upkeepEvery           time.Duration // zero means the default
 }
 
-// Asleep reports whether an invocation has nothing to do because the last one found nothing due until later.
-func (m *Memory) Asleep(now time.Time) bool {
+// AsleepMessage is the message of the record of an invocation that leaves the store alone.
+const AsleepMessage = "asleep"
+
+// Asleep reports whether an invocation has nothing to do because the last one found nothing due until later, and records
+// it: a minute without this record and without StateMessage is one in which nobody ticked.
+func (m *Memory) Asleep(now time.Time, log *slog.Logger) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return now.Round(0).Before(m.asleep)
+	asleep := now.Round(0).Before(m.asleep)
+	if asleep {
+		log.Info(AsleepMessage, "until", m.asleep.UTC())
+	}
+	return asleep
 }
 
 // Invoke is one invocation: it ticks until ctx's end, or until nothing is due where the settings let it end idle, or in

@@ -47,6 +47,8 @@ func (i *idle) submit(t *testing.T, delay time.Duration) int64 {
 	return answers[0].ID
 }
 
+func (i *idle) asleep(now time.Time) bool { return i.memory.Asleep(now, i.options.Log) }
+
 // begin begins an invocation; ended is closed with its end.
 func (i *idle) begin(t *testing.T) (ended chan struct{}) {
 	t.Helper()
@@ -74,12 +76,12 @@ func TestInvokeEndsIdle(t *testing.T) {
 	i := newIdle(t)
 	<-i.begin(t)
 	now := time.Now()
-	if !i.memory.Asleep(now) || !i.memory.Asleep(now.Add(9*time.Minute)) || i.memory.Asleep(now.Add(11*time.Minute)) {
+	if !i.asleep(now) || !i.asleep(now.Add(9*time.Minute)) || i.asleep(now.Add(11*time.Minute)) {
 		t.Errorf("asleep until %s, want for ten minutes", i.memory.asleep)
 	}
 	i.submit(t, 5*time.Minute)
 	<-i.begin(t)
-	if now = time.Now(); !i.memory.Asleep(now.Add(3*time.Minute)) || i.memory.Asleep(now.Add(4*time.Minute)) {
+	if now = time.Now(); !i.asleep(now.Add(3*time.Minute)) || i.asleep(now.Add(4*time.Minute)) {
 		t.Errorf("asleep until %s, want until a minute before the job is due", i.memory.asleep)
 	}
 	if i.memory.upkeep.Before(now.Add(idleUpkeep / 2)) {
@@ -118,7 +120,7 @@ func TestInvokeWaitsForWhatIsDueSoon(t *testing.T) {
 		t.Fatal(started, err)
 	}
 	<-ended
-	if !i.memory.Asleep(time.Now()) {
+	if !i.asleep(time.Now()) {
 		t.Error("it does not rest after the job has started")
 	}
 }
@@ -131,7 +133,7 @@ func TestInvokeBesideAnother(t *testing.T) {
 		t.Fatal(len(other.Held), err)
 	}
 	<-i.begin(t)
-	if i.memory.Asleep(time.Now()) {
+	if i.asleep(time.Now()) {
 		t.Error("it rests, and knows nothing of what is due")
 	}
 	if woken := i.memory.next(time.Minute, true); woken.leaveAfter != wokenFor || woken.leaveIdle != time.Minute {

@@ -3,6 +3,7 @@
 //
 // Where to look:
 //
-//	roles.go   Prepare, before migrations; Grant, after them
-//	sql/       their statements
+//	roles.go      Prepare, before migrations; Grant, after them
+//	database.go   a database that is readied for a deployment
+//	sql/          their statements
 package roles

@@ -16,6 +16,9 @@ type Role struct {
 	Name string
 	// Owns makes its sessions act as the owner of the schema: the tick makes and drops partitions.
 	Owns bool
+	// Members are roles of the server that get its rights; nobody signs in as it then. They must be there. Members of one that
+	// owns act as the owner by their address: see OwnerURL.
+	Members []string
 	// Without are tables of the schema that it may not touch. The others it may read and write.
 	Without []string
 }
@@ -42,16 +45,15 @@ const rolesLock = 0x62656c667279726f // "belfryro"
 // Migrations run after it, as the owner: see OwnerURL.
 func Prepare(ctx context.Context, address string, o Options) error {
 	return change(ctx, "prepare roles", address, o, func(ctx context.Context, tx pgx.Tx) error {
-		names := []string{o.Owner}
-		for _, role := range o.Roles {
-			names = append(names, role.Name)
+		if err := makeRole(ctx, tx, "make_group", o.Owner); err != nil {
+			return err
 		}
-		for i, name := range names {
+		for _, role := range o.Roles {
 			statement := "make_role"
-			if i == 0 {
-				statement = "make_owner"
+			if len(role.Members) > 0 {
+				statement = "make_group"
 			}
-			if err := makeRole(ctx, tx, statement, name); err != nil {
+			if err := makeRole(ctx, tx, statement, role.Name); err != nil {
 				return err
 			}
 		}
@@ -68,6 +70,9 @@ func Prepare(ctx context.Context, address string, o Options) error {
 }
 
 func (o Options) prepareRole(ctx context.Context, tx pgx.Tx, role Role) error {
+	if len(role.Members) > 0 {
+		return o.joinMembers(ctx, tx, role)
+	}
 	if o.Member != "" {
 		there, err := exists(ctx, tx, o.Member)
 		if err == nil && there {
@@ -84,6 +89,27 @@ func (o Options) prepareRole(ctx context.Context, tx pgx.Tx, role Role) error {
 		return err
 	}
 	return execute(ctx, tx, "act_as_owner", "owner", o.Owner, "role", role.Name)
+}
+
+// joinMembers makes roles that others have made members. It changes nothing of their own, which whoever migrates may not do.
+func (o Options) joinMembers(ctx context.Context, tx pgx.Tx, role Role) error {
+	group := role.Name
+	if role.Owns {
+		group = o.Owner
+	}
+	for _, member := range role.Members {
+		there, err := exists(ctx, tx, member)
+		if err == nil && !there {
+			err = fmt.Errorf("there is no role %q to be a member of %s", member, group)
+		}
+		if err == nil {
+			err = execute(ctx, tx, "join", "group", group, "role", member)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Grant gives the roles their rights on the tables that the schema has now. It may be repeated; rights that are no
@@ -200,8 +226,18 @@ func (o Options) check() error {
 			return err
 		}
 	}
+	for _, role := range o.Roles {
+		for _, member := range role.Members {
+			if !memberName.MatchString(member) {
+				return fmt.Errorf("%q cannot be a member: want up to 63 letters, digits and _ . @ -", member)
+			}
+		}
+	}
 	return nil
 }
+
+// memberName is what roles are called that others make: on Google Cloud, the address of a service account.
+var memberName = regexp.MustCompile(`^[A-Za-z0-9_.@-]{1,63}$`)
 
 func exists(ctx context.Context, tx pgx.Tx, name string) (there bool, err error) {
 	err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", name).Scan(&there)

@@ -220,3 +220,77 @@ func TestRoleNames(t *testing.T) {
 		}
 	}
 }
+
+// TestMembers: users that the server's own tools have made get the rights of their programs, and nothing about the users is
+// changed; a user that is missing is named.
+func TestMembers(t *testing.T) {
+	address := testenv.Postgres(t)
+	name := fmt.Sprintf("roles_%d_", time.Now().UnixNano())
+	o := roles.Programs(name)
+	users := []string{name + "api@my-project.iam", name + "tick@my-project.iam", name + "worker@my-project.iam"}
+	conn, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context())
+		for _, role := range append([]string{name + "api", name + "tick", name + "worker", name + "owner"}, users...) {
+			if _, err := conn.Exec(ctx, fmt.Sprintf("DROP OWNED BY %q CASCADE; DROP ROLE %[1]q", role)); err != nil {
+				t.Error(err)
+			}
+		}
+		_ = conn.Close(ctx)
+	})
+	for i, user := range users {
+		o.Roles[i].Members = []string{user}
+	}
+	if err := roles.Prepare(t.Context(), address, o); err == nil || !strings.Contains(err.Error(), users[0]) {
+		t.Errorf("without the users: %v", err)
+	}
+	for _, user := range users {
+		if _, err := conn.Exec(t.Context(), fmt.Sprintf("CREATE ROLE %q LOGIN PASSWORD 'of-the-test'", user)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		migrated(t, address, o)
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.UserPassword(users[0], "of-the-test")
+	api, err := postgres.Open(t.Context(), u.String(), postgres.Options{PoolSize: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = api.Close() })
+	if _, err := api.Submit(t.Context(), []core.NewJob{{Type: "a", Payload: json.RawMessage("{}"), Priority: core.Default, MaxAttempts: 1}}); err != nil {
+		t.Error(err)
+	}
+	u.User = url.UserPassword(users[1], "of-the-test")
+	acting, err := roles.OwnerURL(u.String(), o.Owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tick, err := postgres.Open(t.Context(), acting, postgres.Options{PoolSize: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tick.Close() })
+	if made, err := tick.Maintain(t.Context(), core.MaintainRequest{DaysAhead: 12}); err != nil || made.PartitionsMade == 0 {
+		t.Errorf("%+v %v", made, err)
+	}
+	if owners := query(t, address, "SELECT string_agg(DISTINCT tableowner, ' ') FROM pg_tables WHERE schemaname = 'belfry'"); owners != o.Owner {
+		t.Errorf("tables belong to %s, want %s", owners, o.Owner)
+	}
+	u.User = url.UserPassword(users[2], "of-the-test")
+	worker, err := pgx.Connect(t.Context(), u.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer worker.Close(t.Context())
+	if _, err := worker.Exec(t.Context(), "SELECT 1 FROM belfry.tokens"); err == nil {
+		t.Error("the worker reads tokens")
+	}
+}

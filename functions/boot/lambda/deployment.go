@@ -8,9 +8,7 @@ import (
 	"strconv"
 
 	"github.com/belfry-dev/belfry/adapters/aws"
-	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/adapters/postgres/roles"
-	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/boot"
 )
 
@@ -23,21 +21,9 @@ const (
 	secretSetting = deployPrefix + "WEBHOOK_SECRETS_SECRET" // where the signing secrets of webhooks are kept
 )
 
-// The database roles of the functions. With rds_iam they sign in by tokens of AWS.
-var functionRoles = roles.Options{
-	Owner: "belfry_owner", Member: "rds_iam",
-	Roles: []roles.Role{
-		{Name: "belfry_api"},
-		{Name: "belfry_tick", Owns: true},
-		// Handlers are other people's code: they get no hold of the tokens of callers, nor of what callers were answered.
-		{Name: "belfry_worker", Without: []string{"tokens", "idempotency_keys"}},
-	},
-}
-
 // Deployment is what a function stands on that readies it for the others.
 type Deployment struct {
-	address    string // to sign in with as who migrates
-	withRoles  bool
+	roles.Database
 	AdminToken *aws.Secret // nil where the settings name none
 	Webhooks   *aws.Secret // nil where the settings name none
 }
@@ -48,10 +34,16 @@ func OpenDeployment(ctx context.Context) (*Deployment, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Deployment{address: settings.DatabaseURL}
+	d := &Deployment{Database: roles.Database{Address: settings.DatabaseURL}}
 	if text := os.Getenv(rolesSetting); text != "" {
-		if d.withRoles, err = strconv.ParseBool(text); err != nil {
+		with, err := strconv.ParseBool(text)
+		if err != nil {
 			return nil, fmt.Errorf("%s: want true or false", rolesSetting)
+		}
+		if with {
+			programs := roles.Programs("belfry_")
+			programs.Member = "rds_iam" // so that they sign in by tokens of AWS
+			d.Roles = &programs
 		}
 	}
 	if arn := os.Getenv(loginSetting); arn != "" {
@@ -61,7 +53,7 @@ func OpenDeployment(ctx context.Context) (*Deployment, error) {
 		}
 		login, err := aws.ReadDatabaseLogin(text)
 		if err == nil {
-			d.address, err = login.URL(d.address)
+			d.Address, err = login.URL(d.Address)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", loginSetting, err)
@@ -82,54 +74,4 @@ func OpenDeployment(ctx context.Context) (*Deployment, error) {
 	d.AdminToken, d.Webhooks = open(tokenSetting), open(secretSetting)
 	boot.QuietStandardLog(boot.NewLogger(settings, os.Stderr))
 	return d, errs
-}
-
-// Alone calls do while no other deployment of this database is under way.
-func (d *Deployment) Alone(ctx context.Context, do func(context.Context) error) error {
-	return roles.Alone(ctx, d.address, do)
-}
-
-// Prepare makes the functions' roles and the one that owns the schema.
-func (d *Deployment) Prepare(ctx context.Context) error {
-	if !d.withRoles {
-		return nil
-	}
-	return roles.Prepare(ctx, d.address, functionRoles)
-}
-
-// Migrate brings the schema up, as its owner.
-func (d *Deployment) Migrate(ctx context.Context) error {
-	address, err := d.ownerAddress()
-	if err != nil {
-		return err
-	}
-	return postgres.Migrate(ctx, address)
-}
-
-// Grant gives the functions' roles their rights.
-func (d *Deployment) Grant(ctx context.Context) error {
-	if !d.withRoles {
-		return nil
-	}
-	return roles.Grant(ctx, d.address, functionRoles)
-}
-
-// Tokens opens the table of tokens.
-func (d *Deployment) Tokens(ctx context.Context) (core.AccessStore, func() error, error) {
-	address, err := d.ownerAddress()
-	if err != nil {
-		return nil, nil, err
-	}
-	store, err := postgres.Open(ctx, address, postgres.Options{PoolSize: 1})
-	if err != nil {
-		return nil, nil, err
-	}
-	return store, store.Close, nil
-}
-
-func (d *Deployment) ownerAddress() (string, error) {
-	if !d.withRoles {
-		return d.address, nil
-	}
-	return roles.OwnerURL(d.address, functionRoles.Owner)
 }

@@ -63,7 +63,7 @@ func (t *ticks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	woken := gcp.IsWake(body)
-	if !woken && t.memory.Asleep(time.Now()) {
+	if !woken && t.memory.Asleep(time.Now(), t.Log) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}

@@ -35,7 +35,7 @@ func serve(ctx context.Context, f *lambda.Function) (any, error) {
 	var memory tick.Memory
 	return func(ctx context.Context, event json.RawMessage) error {
 		woken := aws.IsWake(event)
-		if !woken && memory.Asleep(time.Now()) {
+		if !woken && memory.Asleep(time.Now(), f.Log) {
 			return nil
 		}
 		defer f.Begin(ctx)()

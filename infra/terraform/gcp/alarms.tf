@@ -14,16 +14,21 @@ resource "google_monitoring_notification_channel" "email" {
 locals {
   channels = concat([for c in google_monitoring_notification_channel.email : c.id], var.notification_channels)
 
-  state_line = "resource.type=\"cloud_run_revision\" resource.labels.service_name=\"${google_cloud_run_v2_service.tick.name}\" jsonPayload.message=\"state\""
+  tick_log   = "resource.type=\"cloud_run_revision\" resource.labels.service_name=\"${google_cloud_run_v2_service.tick.name}\""
+  state_line = "${local.tick_log} jsonPayload.message=\"state\""
 
   # Numbers of the line that become metrics, with the unit of each.
   state_metrics = {
-    oldest_due_seconds = { unit = "s", description = "Age of the oldest job that is due and has not started." }
-    dead_letters       = { unit = "1", description = "Dead letters." }
-    due                = { unit = "1", description = "Jobs that are due and have not started." }
-    running            = { unit = "1", description = "Jobs that run." }
-    stuck              = { unit = "1", description = "Jobs whose lease has passed and that were not taken back." }
-    unhandled_types    = { unit = "1", description = "Types with waiting jobs and no worker." }
+    oldest_due_seconds_critical = { unit = "s", description = "How long the oldest due critical job has been due." }
+    oldest_due_seconds_default  = { unit = "s", description = "How long the oldest due default job has been due." }
+    oldest_due_seconds_bulk     = { unit = "s", description = "How long the oldest due bulk job has been due." }
+    oldest_due_schedule_seconds = { unit = "s", description = "How long the most overdue schedule has been due." }
+    dead_letters                = { unit = "1", description = "Dead letters." }
+    due                         = { unit = "1", description = "Jobs that are due and have not started." }
+    running                     = { unit = "1", description = "Jobs that run." }
+    stuck                       = { unit = "1", description = "Running jobs whose lease has passed." }
+    unhandled                   = { unit = "1", description = "Due jobs of types that no worker handles." }
+    open_alerts                 = { unit = "1", description = "Alerts that are not cleared." }
   }
 
   log_metric = { for m in keys(local.state_metrics) : m => "metric.type=\"logging.googleapis.com/user/${google_logging_metric.state[m].name}\" resource.type=\"cloud_run_revision\"" }
@@ -32,17 +37,42 @@ locals {
   queues     = "resource.type=\"pubsub_subscription\" resource.labels.subscription_id=monitoring.regex.full_match(\"${var.name}-(critical|default|bulk)\")"
   dead       = "resource.type=\"pubsub_subscription\" resource.labels.subscription_id=monitoring.regex.full_match(\"${var.name}-(critical|default|bulk)-dead\")"
 
+  # A job that waits: bulk jobs may, for a quarter of an hour.
+  late = {
+    for p, seconds in { critical = 60, default = 60, bulk = 900 } : "oldest-due-${p}" => {
+      title                      = "Jobs start late: ${p}"
+      filter                     = local.log_metric["oldest_due_seconds_${p}"]
+      above                      = seconds + (var.tick.mode == "economy" ? 120 : var.tick.sleep_seconds)
+      duration                   = "300s"
+      period                     = "60s"
+      aligner                    = "ALIGN_PERCENTILE_99"
+      reducer                    = "REDUCE_MAX"
+      text                       = "A ${p} job has been due for longer than it should. Look at the workers' instances (their limit may be reached), and at `belfry doctor`."
+    }
+  }
+
   thresholds = merge(
+    local.late,
     {
-      oldest-due = {
-        title    = "Jobs start late"
-        filter   = local.log_metric["oldest_due_seconds"]
-        above    = var.tick.mode == "economy" ? 180 : 60 + var.tick.sleep_seconds
+      schedules = {
+        title    = "Schedules are overdue"
+        filter   = local.log_metric["oldest_due_schedule_seconds"]
+        above    = 60 + (var.tick.mode == "economy" ? 120 : var.tick.sleep_seconds)
         duration = "300s"
         period   = "60s"
         aligner  = "ALIGN_PERCENTILE_99"
         reducer  = "REDUCE_MAX"
-        text     = "A job has been due for longer than usual. Look at the workers' instances (their limit may be reached), and at `belfry doctor`."
+        text     = "A schedule has been due for longer than it should. `belfry doctor` names it."
+      }
+      open-alerts = {
+        title    = "Belfry raised an alert"
+        filter   = local.log_metric["open_alerts"]
+        above    = 0
+        duration = "0s"
+        period   = "300s"
+        aligner  = "ALIGN_PERCENTILE_99"
+        reducer  = "REDUCE_MAX"
+        text     = "A schedule or type had no success in time, or jobs failed for good. `belfry alerts list` names what."
       }
       dead-letters = {
         title    = "Jobs failed for good"
@@ -66,7 +96,7 @@ locals {
       }
       unhandled = {
         title    = "A type has jobs and no worker"
-        filter   = local.log_metric["unhandled_types"]
+        filter   = local.log_metric["unhandled"]
         above    = 0
         duration = "300s"
         period   = "60s"
@@ -174,6 +204,20 @@ resource "google_logging_metric" "state" {
   }
 }
 
+# A tick that leaves the database alone says so instead of the state.
+resource "google_logging_metric" "ticks" {
+  project     = var.project
+  name        = "${var.name}/ticks"
+  description = "Records of the tick."
+  filter      = "${local.tick_log} jsonPayload.message=(\"state\" OR \"asleep\")"
+
+  metric_descriptor {
+    metric_kind = "DELTA"
+    value_type  = "INT64"
+    unit        = "1"
+  }
+}
+
 resource "google_monitoring_alert_policy" "threshold" {
   for_each = local.thresholds
 
@@ -226,11 +270,11 @@ resource "google_monitoring_alert_policy" "tick_silent" {
   conditions {
     display_name = "The tick is silent"
     condition_absent {
-      filter   = local.log_metric["due"]
+      filter   = "metric.type=\"logging.googleapis.com/user/${google_logging_metric.ticks.name}\" resource.type=\"cloud_run_revision\""
       duration = "300s"
       aggregations {
         alignment_period     = "60s"
-        per_series_aligner   = "ALIGN_COUNT"
+        per_series_aligner   = "ALIGN_DELTA"
         cross_series_reducer = "REDUCE_SUM"
       }
     }

@@ -25,13 +25,6 @@ resource "google_pubsub_topic_iam_member" "api_wake" {
   member  = google_service_account.api.member
 }
 
-resource "google_secret_manager_secret_iam_member" "api_token" {
-  project   = var.project
-  secret_id = google_secret_manager_secret.admin_token.secret_id
-  role      = "roles/secretmanager.secretAccessor"
-  member    = google_service_account.api.member
-}
-
 # It refuses targets that the workers could not sign for.
 resource "google_secret_manager_secret_iam_member" "api_webhook" {
   count = var.webhooks ? 1 : 0
@@ -49,7 +42,7 @@ locals {
     { BELFRY_DATABASE_POOL = tostring(var.api.pool) },
     local.economy_settings, local.wake_settings,
   )
-  api_secrets = merge(local.token_secret, local.webhook_secret, local.url_secret)
+  api_secrets = merge(local.webhook_secret, local.url_secret)
 }
 
 resource "google_cloud_run_v2_service" "api" {
@@ -101,8 +94,8 @@ resource "google_cloud_run_v2_service" "api" {
           name = env.key
           value_source {
             secret_key_ref {
-              secret  = env.value.secret
-              version = env.value.version
+              secret  = env.value
+              version = "latest"
             }
           }
         }
@@ -122,8 +115,8 @@ resource "google_cloud_run_v2_service" "api" {
   }
 
   depends_on = [
-    terraform_data.migrated, google_secret_manager_secret_iam_member.api_token, google_secret_manager_secret_iam_member.api_webhook,
-    google_secret_manager_secret_iam_member.existing_url, google_project_iam_member.cloudsql_client, google_project_iam_member.cloudsql_user,
+    terraform_data.migrated, google_secret_manager_secret_iam_member.api_webhook, google_secret_manager_secret_iam_member.existing_url,
+    google_project_iam_member.cloudsql_client, google_project_iam_member.cloudsql_user,
     google_pubsub_topic_iam_member.api_publisher, google_pubsub_topic_iam_member.api_wake,
   ]
 }

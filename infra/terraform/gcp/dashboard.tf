@@ -3,7 +3,7 @@
 locals {
   dashboard_charts = concat(
     [
-      { title = "Oldest due job (s)", filter = local.log_metric["oldest_due_seconds"], aligner = "ALIGN_PERCENTILE_99", reducer = "REDUCE_MAX", by = [] },
+      { title = "Oldest due job (s)", filter = local.log_metric["oldest_due_seconds_critical"], aligner = "ALIGN_PERCENTILE_99", reducer = "REDUCE_MAX", by = [], also = local.log_metric["oldest_due_seconds_default"] },
       { title = "Jobs due and running", filter = local.log_metric["due"], aligner = "ALIGN_PERCENTILE_99", reducer = "REDUCE_MAX", by = [], also = local.log_metric["running"] },
       { title = "Dead letters", filter = local.log_metric["dead_letters"], aligner = "ALIGN_PERCENTILE_99", reducer = "REDUCE_MAX", by = [] },
       { title = "Requests by service and answer", filter = "${local.services} metric.type=\"run.googleapis.com/request_count\"", aligner = "ALIGN_RATE", reducer = "REDUCE_SUM", by = ["resource.label.service_name", "metric.label.response_code_class"] },

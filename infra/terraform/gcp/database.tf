@@ -29,7 +29,10 @@ locals {
   # The user of a service account is its address without .gserviceaccount.com.
   database_user = { for f, account in local.accounts : f => trimsuffix(account.email, ".gserviceaccount.com") }
   database_url = {
-    for f in keys(local.accounts) : f => local.made ? "postgres://${urlencode(local.database_user[f])}@cloudsql/${google_sql_database.this[0].name}" : null
+    for f in keys(local.accounts) : f => local.made ? join("", [
+      "postgres://${urlencode(local.database_user[f])}@cloudsql/${google_sql_database.this[0].name}",
+      f == "tick" ? "?options=-c%20role%3Dbelfry_owner" : "", # the tick makes and drops partitions, which belong to the owner
+    ]) : null
   }
 }
 

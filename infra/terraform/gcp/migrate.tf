@@ -16,7 +16,9 @@ locals {
   migrate_settings = merge(
     !local.cloudsql ? {} : { BELFRY_CLOUDSQL_INSTANCE = local.instance, BELFRY_CLOUDSQL_IP = local.reach },
     # After the migrations each program's user gets the rights that the program needs, and no more.
-    local.made ? { for f, user in local.database_user : "BELFRY_GRANT_${upper(f)}" => user if f != "migrate" } : {},
+    local.made ? { BELFRY_DEPLOY_MEMBERS = join(",", [for f, user in local.database_user : "${f == "worker_long" ? "worker" : f}=${user}" if f != "migrate"]) } : {},
+    { BELFRY_DEPLOY_ADMIN_TOKEN_SECRET = google_secret_manager_secret.admin_token.id },
+    var.webhooks ? { BELFRY_DEPLOY_WEBHOOK_SECRETS_SECRET = google_secret_manager_secret.webhook[0].id } : {},
   )
   migrate_command = "gcloud run jobs execute ${google_cloud_run_v2_job.migrate.name} --project ${var.project} --region ${var.region} --wait"
 }
@@ -26,6 +28,35 @@ resource "google_secret_manager_secret_iam_member" "migrate_url" {
 
   secret_id = local.migrate_url.secret
   role      = "roles/secretmanager.secretAccessor"
+  member    = google_service_account.migrate.member
+}
+
+# It makes the secrets that are still empty, and keeps the old signing secret beside a new one.
+resource "google_secret_manager_secret_iam_member" "migrate_makes" {
+  for_each = local.made_secrets
+
+  project   = var.project
+  secret_id = each.value.secret_id
+  role      = "roles/secretmanager.secretVersionAdder"
+  member    = google_service_account.migrate.member
+}
+
+resource "google_secret_manager_secret_iam_member" "migrate_reads" {
+  for_each = local.made_secrets
+
+  project   = var.project
+  secret_id = each.value.secret_id
+  role      = "roles/secretmanager.secretAccessor"
+  member    = google_service_account.migrate.member
+}
+
+# To tell a secret without a version from one that is not there.
+resource "google_secret_manager_secret_iam_member" "migrate_sees" {
+  for_each = local.made_secrets
+
+  project   = var.project
+  secret_id = each.value.secret_id
+  role      = "roles/secretmanager.viewer"
   member    = google_service_account.migrate.member
 }
 
@@ -79,7 +110,8 @@ resource "google_cloud_run_v2_job" "migrate" {
 
   depends_on = [
     google_secret_manager_secret_iam_member.migrate_url, google_secret_manager_secret_iam_member.existing_url, google_project_iam_member.cloudsql_client,
-    google_sql_user.program, google_sql_database.this, terraform_data.checks,
+    google_sql_user.program, google_sql_database.this, terraform_data.checks, google_secret_manager_secret_iam_member.migrate_makes,
+    google_secret_manager_secret_iam_member.migrate_reads, google_secret_manager_secret_iam_member.migrate_sees,
   ]
 }
 

@@ -165,7 +165,7 @@ variable "network" {
 }
 
 variable "run_migrations" {
-  description = "Run the migrations during apply, before the services change, by `gcloud run jobs execute`. false: you run the command of the output migrate_command before an apply with new images."
+  description = "Run the migrations during apply, before the services change, by `gcloud run jobs execute`. false: you run the command of the output migrate_command yourself; the services of a first apply start only once it has made the secrets."
   type        = bool
   default     = true
   nullable    = false
@@ -204,20 +204,6 @@ variable "webhook_allow" {
   description = "What webhooks may reach beyond public addresses: networks, addresses, host names (BELFRY_WEBHOOK_ALLOW)."
   type        = list(string)
   default     = []
-  nullable    = false
-}
-
-variable "admin_token_version" {
-  description = "Raise it to make a new admin token; the old one ends with the apply."
-  type        = number
-  default     = 1
-  nullable    = false
-}
-
-variable "webhook_secret_version" {
-  description = "Raise it to make a new webhook signing secret. The one before goes on signing beside it until webhook_secret_previous is set to false."
-  type        = number
-  default     = 1
   nullable    = false
 }
 

@@ -95,8 +95,8 @@ resource "google_cloud_run_v2_service" "worker" {
           name = env.key
           value_source {
             secret_key_ref {
-              secret  = env.value.secret
-              version = env.value.version
+              secret  = env.value
+              version = "latest"
             }
           }
         }

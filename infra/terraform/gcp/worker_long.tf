@@ -86,8 +86,8 @@ resource "google_cloud_run_v2_worker_pool" "worker_long" {
           name = env.key
           value_source {
             secret_key_ref {
-              secret  = env.value.secret
-              version = env.value.version
+              secret  = env.value
+              version = "latest"
             }
           }
         }

@@ -71,6 +71,14 @@ run "plain" {
     error_message = "programs sign in as their service accounts"
   }
   assert {
+    condition     = endswith(one([for e in one(one(google_cloud_run_v2_service.tick.template).containers).env : e.value if e.name == "BELFRY_DATABASE_URL"]), "?options=-c%20role%3Dbelfry_owner")
+    error_message = "the tick acts as the owner"
+  }
+  assert {
+    condition     = one([for e in one(one(one(google_cloud_run_v2_job.migrate.template).template).containers).env : e.value if e.name == "BELFRY_DEPLOY_MEMBERS"]) == "api=belfry-x@my-project.iam,tick=belfry-x@my-project.iam,worker=belfry-x@my-project.iam"
+    error_message = "each program's user gets its rights"
+  }
+  assert {
     condition     = one([for e in one(one(google_cloud_run_v2_service.api.template).containers).env : e.value if e.name == "BELFRY_MOST_TIMEOUT"]) == "540s"
     error_message = "no job may take longer than a push allows"
   }

@@ -1,0 +1,74 @@
+package roles
+
+import (
+	"context"
+
+	"github.com/belfry-dev/belfry/adapters/postgres"
+	"github.com/belfry-dev/belfry/core"
+)
+
+// Database is a database that is readied for a deployment.
+type Database struct {
+	Address string   // to sign in with as who migrates
+	Roles   *Options // of the programs. Nil means that they sign in as who migrates
+}
+
+// Alone calls do while no other deployment of this database is under way.
+func (d *Database) Alone(ctx context.Context, do func(context.Context) error) error {
+	return Alone(ctx, d.Address, do)
+}
+
+// Prepare makes the programs' roles and the one that owns the schema.
+func (d *Database) Prepare(ctx context.Context) error {
+	if d.Roles == nil {
+		return nil
+	}
+	return Prepare(ctx, d.Address, *d.Roles)
+}
+
+// Migrate brings the schema up, as its owner.
+func (d *Database) Migrate(ctx context.Context) error {
+	address, err := d.ownerAddress()
+	if err != nil {
+		return err
+	}
+	return postgres.Migrate(ctx, address)
+}
+
+// Grant gives the programs' roles their rights.
+func (d *Database) Grant(ctx context.Context) error {
+	if d.Roles == nil {
+		return nil
+	}
+	return Grant(ctx, d.Address, *d.Roles)
+}
+
+// Tokens opens the table of tokens; call what it returns beside when done.
+func (d *Database) Tokens(ctx context.Context) (core.AccessStore, func() error, error) {
+	address, err := d.ownerAddress()
+	if err != nil {
+		return nil, nil, err
+	}
+	store, err := postgres.Open(ctx, address, postgres.Options{PoolSize: 1})
+	if err != nil {
+		return nil, nil, err
+	}
+	return store, store.Close, nil
+}
+
+func (d *Database) ownerAddress() (string, error) {
+	if d.Roles == nil {
+		return d.Address, nil
+	}
+	return OwnerURL(d.Address, d.Roles.Owner)
+}
+
+// Programs are the roles of Belfry's programs: api, tick and worker, with prefix before their names. Handlers are other
+// people's code: the worker's role gets no hold of the tokens of callers, nor of what callers were answered.
+func Programs(prefix string) Options {
+	return Options{Owner: prefix + "owner", Roles: []Role{
+		{Name: prefix + "api"},
+		{Name: prefix + "tick", Owns: true},
+		{Name: prefix + "worker", Without: []string{"tokens", "idempotency_keys"}},
+	}}
+}
