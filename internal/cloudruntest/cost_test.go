@@ -12,28 +12,28 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/adapters/postgres"
-	"github.com/belfry-dev/belfry/internal/costcount"
+	"github.com/belfry-dev/belfry/internal/counttest"
 )
 
 var countsFile = flag.String("counts", "", "file to keep what was counted in, ../../infra/cost/counts.json")
 
 func transactions(t *testing.T, setting string) float64 {
 	t.Helper()
-	n, err := costcount.Transactions(t.Context(), strings.TrimPrefix(setting, "BELFRY_DATABASE_URL="))
+	n, err := counttest.Transactions(t.Context(), strings.TrimPrefix(setting, "BELFRY_DATABASE_URL="))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return n
 }
 
-func keep(t *testing.T, run string, counts costcount.Counts) {
+func keep(t *testing.T, run string, counts counttest.Counts) {
 	t.Helper()
 	text, _ := json.Marshal(counts)
 	t.Logf("%s: %s", run, text)
 	if *countsFile == "" {
 		return
 	}
-	if err := costcount.Keep(*countsFile, run, counts); err != nil {
+	if err := counttest.Keep(*countsFile, run, counts); err != nil {
 		t.Error(err)
 	}
 }
@@ -68,7 +68,7 @@ func TestCostIdle(t *testing.T) {
 				<-every.C
 			}
 			running.Wait()
-			counts := costcount.Counts{"minutes": minutes, "tick.calls": minutes, "tick.seconds": time.Duration(took.Load()).Seconds(), "transactions": transactions(t, setting) - before}
+			counts := counttest.Counts{"minutes": minutes, "tick.calls": minutes, "tick.seconds": time.Duration(took.Load()).Seconds(), "transactions": transactions(t, setting) - before}
 			for _, f := range containers {
 				counts["log.bytes"] += float64(len(f.log.String()))
 			}
@@ -95,7 +95,7 @@ func TestCostJobs(t *testing.T) {
 	over := make(chan struct{})
 	go func() { defer close(over); _, _ = tick.post(t.Context(), "/tick", issuer.Token(t, nil), nil) }()
 	before := transactions(t, setting)
-	counts := costcount.Counts{"jobs": float64(jobs)}
+	counts := counttest.Counts{"jobs": float64(jobs)}
 	for n := 0; n < jobs; n += 100 {
 		began := time.Now()
 		status, answer := ask(t, api, "POST", "/v1/jobs/batch", apiToken, `{"jobs":[`+strings.TrimSuffix(strings.Repeat(`{"type":"echo"},`, 100), ",")+`]}`)

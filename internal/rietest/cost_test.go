@@ -18,14 +18,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/belfry-dev/belfry/core"
-	"github.com/belfry-dev/belfry/internal/costcount"
+	"github.com/belfry-dev/belfry/internal/counttest"
 )
 
 var countsFile = flag.String("counts", "", "file to keep what was counted in, ../../infra/cost/counts.json")
 
 // counted runs the functions as they are billed: their log is what they write in production, and SQS is counted.
 type counted struct {
-	*costcount.Proxy
+	*counttest.Proxy
 	address string
 	client  *sqs.Client
 	queues  map[core.Priority]string
@@ -37,7 +37,7 @@ func newCounted(t *testing.T) *counted {
 	address, _ := database(t)
 	client, _, settings := queues(t)
 	c := &counted{address: address, client: client, queues: map[core.Priority]string{}}
-	c.Proxy = costcount.NewProxy(t, *client.Options().BaseEndpoint)
+	c.Proxy = counttest.NewProxy(t, *client.Options().BaseEndpoint)
 	for i, p := range core.Priorities {
 		_, rest, _ := strings.Cut(settings[i], "=awssqs://127.0.0.1")
 		path, _, _ := strings.Cut(rest, "?")
@@ -50,7 +50,7 @@ func newCounted(t *testing.T) *counted {
 
 func (c *counted) transactions(t *testing.T) float64 {
 	t.Helper()
-	n, err := costcount.Transactions(t.Context(), c.address)
+	n, err := counttest.Transactions(t.Context(), c.address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,14 +86,14 @@ func (c *counted) ticks(t *testing.T, minutes int, env ...string) (invocations, 
 	return float64(minutes), time.Duration(took.Load()).Seconds(), logged
 }
 
-func keep(t *testing.T, run string, counts costcount.Counts) {
+func keep(t *testing.T, run string, counts counttest.Counts) {
 	t.Helper()
 	text, _ := json.Marshal(counts)
 	t.Logf("%s: %s", run, text)
 	if *countsFile == "" {
 		return
 	}
-	if err := costcount.Keep(*countsFile, run, counts); err != nil {
+	if err := counttest.Keep(*countsFile, run, counts); err != nil {
 		t.Error(err)
 	}
 }
@@ -110,7 +110,7 @@ func TestCostIdle(t *testing.T) {
 			c := newCounted(t)
 			before := c.transactions(t)
 			invocations, seconds, logged := c.ticks(t, minutes, env...)
-			counts := costcount.Counts{"minutes": minutes, "tick.invocations": invocations, "tick.seconds": seconds, "transactions": c.transactions(t) - before, "log.bytes": float64(logged)}
+			counts := counttest.Counts{"minutes": minutes, "tick.invocations": invocations, "tick.seconds": seconds, "transactions": c.transactions(t) - before, "log.bytes": float64(logged)}
 			for operation, n := range c.Take() {
 				counts["sqs."+operation] = float64(n)
 			}
@@ -138,7 +138,7 @@ func TestCostJobs(t *testing.T) {
 	go func() { defer close(over); _, _ = tick.tryInvoke(t.Context(), event) }()
 	c.Take()
 	before := c.transactions(t)
-	counts := costcount.Counts{"jobs": float64(jobs)}
+	counts := counttest.Counts{"jobs": float64(jobs)}
 	for n := 0; n < jobs; n += 100 {
 		body := `{"jobs":[` + strings.TrimSuffix(strings.Repeat(`{"type":"echo"},`, 100), ",") + `]}`
 		began := time.Now()
@@ -166,7 +166,7 @@ func TestCostJobs(t *testing.T) {
 }
 
 // consume does as an event source mapping: it receives ten messages at a time, invokes the worker and deletes what it has done.
-func (c *counted) consume(t *testing.T, worker *function, jobs int, counts costcount.Counts) {
+func (c *counted) consume(t *testing.T, worker *function, jobs int, counts counttest.Counts) {
 	t.Helper()
 	queue := c.queues[core.Default]
 	client := sqs.New(c.client.Options(), func(o *sqs.Options) { o.BaseEndpoint = &c.URL })

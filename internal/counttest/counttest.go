@@ -1,6 +1,6 @@
-// Package costcount counts what a stack of functions does that a cloud bills, and keeps the counts in a file that
+// Package counttest counts what a stack of functions does that a cloud bills, and keeps the counts in a file that
 // infra/cost reads. It is for tests that run the functions under emulators.
-package costcount
+package counttest
 
 import (
 	"context"
