@@ -20,6 +20,7 @@ type Store interface {
 	TypeStore
 	AccessStore
 	ScheduleStore
+	InstallationStore
 	Close() error
 }
 

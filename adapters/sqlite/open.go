@@ -74,12 +74,17 @@ func open(ctx context.Context, path string, opts Options) (_ *Store, err error) 
 	if err != nil {
 		return nil, err
 	}
+	clock := newClock(opts.Clock, opts.Offset)
+	ids, nextID, err := openIDs(ctx, c, path, nextID, clock.now())
+	if err != nil {
+		return nil, err
+	}
+	undo = append(undo, ids.file.Close)
 	pool, err := openReaders(ctx, path, opts.Readers)
 	if err != nil {
 		return nil, err
 	}
-	clock := newClock(opts.Clock, opts.Offset)
-	return &Store{clock: clock, writer: startWriter(c, where, clock, nextID), readers: pool, lock: lock}, nil
+	return &Store{clock: clock, writer: startWriter(c, where, clock, ids, nextID), readers: pool, lock: lock}, nil
 }
 
 // prepareDatabase checks the database, sets its journal up and migrates it. It returns the next job's id.

@@ -58,7 +58,7 @@ func (s *Store) Close() error {
 		c := s.writer.conn
 		err := s.readers.close() // readers first: the log can then be emptied
 		_, checkpoint := c.exec(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
-		s.closed = wrap("close", errors.Join(err, checkpoint, c.close(), s.lock.release()))
+		s.closed = wrap("close", errors.Join(err, checkpoint, c.close(), s.writer.ids.close(s.writer.nextID), s.lock.release()))
 	})
 	return s.closed
 }

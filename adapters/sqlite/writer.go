@@ -20,6 +20,7 @@ type writer struct {
 	conn  *conn
 	place place
 	clock *clock
+	ids   *idFile
 
 	mu     sync.RWMutex // held for writing by close only
 	closed bool
@@ -31,8 +32,8 @@ type writer struct {
 	commits atomic.Int64 // transactions committed
 }
 
-func startWriter(c *conn, where place, clock *clock, nextID int64) *writer {
-	w := &writer{conn: c, place: where, clock: clock, queue: make(chan *operation, groupMax), ended: make(chan struct{}), nextID: nextID, savedID: nextID}
+func startWriter(c *conn, where place, clock *clock, ids *idFile, nextID int64) *writer {
+	w := &writer{conn: c, place: where, clock: clock, ids: ids, queue: make(chan *operation, groupMax), ended: make(chan struct{}), nextID: nextID, savedID: nextID}
 	go w.loop()
 	return w
 }
@@ -219,11 +220,19 @@ func (w *writer) commit() error {
 		if _, err := w.conn.exec(context.Background(), "set_meta", "next_id", saved); err != nil {
 			return err
 		}
+		if saved > w.ids.upTo {
+			if err := w.ids.extend(saved + idBlock); err != nil {
+				return err
+			}
+		}
+	}
+	if err := w.ids.keep(context.Background(), w.conn); err != nil {
+		return err
 	}
 	if err := w.exec("COMMIT"); err != nil {
 		return err
 	}
-	w.savedID = saved
+	w.savedID, w.ids.kept = saved, w.ids.generation
 	w.commits.Add(1)
 	return w.place.check() // or what was committed is already out of reach
 }

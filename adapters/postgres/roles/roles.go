@@ -123,7 +123,7 @@ func Grant(ctx context.Context, address string, o Options) error {
 			if role.Owns {
 				continue
 			}
-			for _, statement := range []string{"use_schema", "use_tables", "use_sequences", "keep_versions"} {
+			for _, statement := range []string{"use_schema", "use_tables", "use_sequences", "use_functions", "keep_versions"} {
 				if err := execute(ctx, tx, statement, "role", role.Name); err != nil {
 					return err
 				}
