@@ -43,7 +43,11 @@ func (a *app) keeperFlag(c *cobra.Command, do func(c *cobra.Command, args []stri
 			return err
 		}
 		defer func() { err = errors.Join(err, store.Close()) }()
-		return do(c, args, tokenTable{store, a.now})
+		settings, err := a.variable("BELFRY_TOKENS")
+		if err != nil {
+			return err
+		}
+		return do(c, args, tokenTable{store, a.now, settings != ""})
 	}
 }
 
@@ -69,7 +73,8 @@ func (a *app) tokenCreateCommand() *cobra.Command {
 		Long: `Make a token and print it: on standard output, once. Nobody can show it again.
 
 Over the API this needs an admin's token. The first one is made with --database-url, or over an API that is open on
-loopback; from then on no call of the API goes without a token.`,
+loopback; from then on no call of the API goes without a token. So the first one has the role admin and no tenant, unless
+BELFRY_TOKENS has tokens that may make others.`,
 		Example: "  belfry tokens create --name operations --role admin --database-url \"$BELFRY_DATABASE_URL\"\n  belfry tokens create --name shop --role submit --tenant acme --expires 2160h"}
 	f := flagsOf(c)
 	f.text(&t.Name, "name", "what it is for (required)")
@@ -197,14 +202,33 @@ func tokensOf(ctx context.Context, k tokenKeeper, ids []string) ([]string, error
 
 // tokenTable keeps tokens in the database, by the same rules as the API.
 type tokenTable struct {
-	store core.AccessStore
-	now   func() time.Time
+	store  core.AccessStore
+	now    func() time.Time
+	others bool // there are tokens beside those in the database: the setting BELFRY_TOKENS
+}
+
+// withoutAdmin reports whether no token of the database may make others.
+func (t tokenTable) withoutAdmin(ctx context.Context) (bool, error) {
+	some, err := t.store.ListTokens(ctx, "", 1)
+	if err != nil || len(some) == 0 {
+		return true, err
+	}
+	return core.LastAdmin(ctx, t.store, "", t.now())
 }
 
 func (t tokenTable) CreateToken(ctx context.Context, asked client.NewToken) (*client.Token, error) {
 	token := core.Token{Name: asked.Name, Role: core.Role(asked.Role), Tenant: asked.Tenant, ExpiresAt: asked.ExpiresAt}
 	if err := core.CheckToken(&token, t.now()); err != nil {
 		return nil, err
+	}
+	if err := core.CheckFirstToken(&token); err != nil && !t.others {
+		alone, lookErr := t.withoutAdmin(ctx)
+		switch {
+		case lookErr != nil:
+			return nil, lookErr
+		case alone:
+			return nil, err
+		}
 	}
 	text, id, hash, err := core.NewToken(rand.Reader)
 	if err != nil {
@@ -243,6 +267,18 @@ func (t tokenTable) Tokens(ctx context.Context) iter.Seq2[*client.Token, error] 
 }
 
 func (t tokenTable) RevokeToken(ctx context.Context, id string) error {
+	found, err := t.store.FindToken(ctx, id)
+	if err != nil {
+		return err
+	}
+	if core.CheckFirstToken(&found) == nil && !t.others {
+		switch last, err := core.LastAdmin(ctx, t.store, id, t.now()); {
+		case err != nil:
+			return err
+		case last:
+			return fmt.Errorf("%w: token %s is the last that can make tokens, and others are left: revoke those first, make another one of role admin, or set BELFRY_TOKENS", client.ErrConflict, id)
+		}
+	}
 	return t.store.RevokeToken(ctx, id)
 }
 

@@ -81,6 +81,11 @@ func TestTokensOnTheDatabase(t *testing.T) {
 	if out := r.ok("tokens", "list"); strings.Count(out, "\n") != 1 {
 		t.Errorf("the list of none\n%s", out)
 	}
+	for _, lesser := range []string{"--role read", "--role submit --tenant acme", "--role admin --tenant acme"} {
+		if code := r.run(append(strings.Fields("tokens create --name first"), strings.Fields(lesser)...)...); code != exitUsage || r.out != "" || !strings.Contains(r.errs, "or set BELFRY_TOKENS") {
+			t.Errorf("%s as the first: %d %s%s", lesser, code, r.out, r.errs)
+		}
+	}
 	var made client.Token
 	out := r.ok("tokens", "create", "--name", "first", "--role", "admin", "--expires", "2090-01-01T00:00:00Z", "--json")
 	if err := json.Unmarshal([]byte(out), &made); err != nil || !strings.HasPrefix(made.Text, "belfry_"+made.ID+"_") || made.ExpiresAt.Year() != 2090 {
@@ -107,7 +112,15 @@ func TestTokensOnTheDatabase(t *testing.T) {
 	if err := response.Body.Close(); err != nil || response.StatusCode != http.StatusUnauthorized {
 		t.Errorf("without a token: %d, %v", response.StatusCode, err)
 	}
+	_, reader := r.makeToken("--name", "reader", "--role", "read", "--database-url", database)
+	if code := r.run("tokens", "revoke", made.ID, "--yes", "--database-url", database); code != exitConflict || !strings.Contains(r.errs, "the last that can make tokens") {
+		t.Errorf("the last admin's: %d %s", code, r.errs)
+	}
+	r.ok("tokens", "revoke", reader, "--yes", "--database-url", database)
 	r.ok("tokens", "revoke", made.ID, "--yes", "--database-url", database)
+	r.env["BELFRY_TOKENS"] = "a-token-of-the-servers-0123456789"
+	_, reader = r.makeToken("--name", "reader", "--role", "read", "--database-url", database)
+	r.ok("tokens", "revoke", reader, "--yes", "--database-url", database)
 	if out := r.ok("tokens", "list"); strings.Contains(out, made.ID) {
 		t.Errorf("revoked, and still listed\n%s", out)
 	}

@@ -129,7 +129,7 @@ func loopbackName(host string) bool {
 }
 
 // errOpen says how to serve beyond this machine.
-var errOpen = errors.New("anyone who reaches this address could submit and see jobs: make a token (belfry tokens create --database-url …), set BELFRY_TOKENS, listen on a loopback address, or say BELFRY_INSECURE=true")
+var errOpen = errors.New("anyone who reaches this address could submit and see jobs: make a token (belfry tokens create --role admin --name … --database-url …), set BELFRY_TOKENS, listen on a loopback address, or say BELFRY_INSECURE=true")
 
 // CheckOpen refuses to serve an address that others reach while there is no token, neither among texts nor in the
 // store, unless insecure is said.

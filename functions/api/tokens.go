@@ -40,6 +40,9 @@ func (a *API) createToken(w http.ResponseWriter, r *http.Request) error {
 		}
 	})
 	d.blame(core.CheckToken(&t, now))
+	if callerOf(r.Context()) == whoever {
+		d.blame(core.CheckFirstToken(&t))
+	}
 	if p := d.problem(); p != nil {
 		return p
 	}
@@ -80,6 +83,9 @@ func (a *API) listTokens(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// lastAdmin says why a token stays.
+const lastAdmin = "this is the last token that can make tokens, and others are left: revoke those first, make another one of role admin, or set BELFRY_TOKENS"
+
 // revokeToken answers DELETE /v1/tokens/{id}.
 func (a *API) revokeToken(w http.ResponseWriter, r *http.Request) error {
 	if err := a.newParams(r, nil).problem(); err != nil {
@@ -88,6 +94,15 @@ func (a *API) revokeToken(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	if !core.ValidTokenID(id) {
 		return fieldProblem(http.StatusUnprocessableEntity, "id", "must be a token's id: "+strconv.Itoa(core.TokenIDLength)+" letters and digits")
+	}
+	if callerOf(r.Context()).id == id { // only then can it be the last
+		last, err := core.LastAdmin(r.Context(), a.Access, id, a.Now())
+		switch {
+		case err != nil:
+			return err
+		case last && len(a.gate.static) == 0:
+			return newProblem(http.StatusConflict, lastAdmin)
+		}
 	}
 	err := a.Access.RevokeToken(r.Context(), id)
 	if errors.Is(err, core.ErrNotFound) {

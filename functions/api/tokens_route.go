@@ -51,15 +51,15 @@ func (a *API) tokenRoutes(schemas huma.Registry) []route {
 	const tag, path = "Tokens", "/v1/tokens"
 	id := &huma.Param{Name: "id", In: "path", Required: true, Description: "The token's id.", Example: "4fTzKq0ZpLw8sXyR",
 		Schema: &huma.Schema{Type: huma.TypeString, Pattern: "^[0-9A-Za-z]{16}$"}}
-	gone := describe(schemas, tag, "revoke-token", http.MethodDelete, path+"/{id}", "Revoke a token", "It opens nothing within a few seconds, in every process.").with(id)
+	gone := describe(schemas, tag, "revoke-token", http.MethodDelete, path+"/{id}", "Revoke a token", "It opens nothing within a few seconds, in every process. 409: it is the caller's own, others are left, and none of them could make another.").with(id)
 	gone.Responses["204"] = &huma.Response{Description: "Revoked."}
 	return []route{
-		{describe(schemas, tag, "create-token", http.MethodPost, path, "Make a token", "From the first token on no call goes without one.").
+		{describe(schemas, tag, "create-token", http.MethodPost, path, "Make a token", "From the first token on no call goes without one, so the first one must have the role admin and no tenant, unless BELFRY_TOKENS is set.").
 			takes(schemaOf[newTokenDoc](schemas), true).answers(http.StatusCreated, "The new token, and its text.", schemaOf[madeTokenDoc](schemas)).refusesBody(), a.createToken, a.Limits.BodyTime},
 		{describe(schemas, tag, "list-tokens", http.MethodGet, path, "List tokens", "By id.").
 			with(query("limit", "Tokens on a page.", wholeSchema(1, maxPage, defaultPage)), query("cursor", "The next_cursor of the page before.", textSchema(100))).
 			answers(http.StatusOK, "A page.", schemaOf[tokenPageDoc](schemas)).refuses(http.StatusUnprocessableEntity), a.listTokens, 0},
-		{gone.refuses(http.StatusNotFound, http.StatusUnprocessableEntity), a.revokeToken, 0},
+		{gone.refuses(http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity), a.revokeToken, 0},
 	}
 }
 
