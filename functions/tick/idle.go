@@ -17,6 +17,7 @@ type Memory struct {
 	mu     sync.Mutex
 	asleep time.Time // invocations leave the store alone before this
 	upkeep time.Time // no upkeep before this
+	state  latest    // record of the state
 }
 
 // invocation is what one invocation differs in from a tick that runs all the time.
@@ -24,6 +25,7 @@ type invocation struct {
 	leaveIdle, leaveAfter time.Duration // see core.TickerOptions
 	upkeep                time.Time     // none before this
 	upkeepEvery           time.Duration // zero means the default
+	state                 *latest       // nil means none before
 }
 
 // AsleepMessage is the message of the record of an invocation that leaves the store alone.
@@ -67,11 +69,11 @@ func Invoke(ctx context.Context, o Options, m *Memory, woken bool) error {
 // next is what the next invocation is like.
 func (m *Memory) next(idle time.Duration, woken bool) invocation {
 	if idle == 0 {
-		return invocation{}
+		return invocation{state: &m.state}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	i := invocation{leaveIdle: idle, upkeep: m.upkeep, upkeepEvery: idleUpkeep}
+	i := invocation{state: &m.state, leaveIdle: idle, upkeep: m.upkeep, upkeepEvery: idleUpkeep}
 	if woken {
 		i.leaveAfter = wokenFor
 	}

@@ -23,18 +23,33 @@ const StateMessage = "state"
 type stateLog struct {
 	store   core.StatsStore
 	log     *slog.Logger
-	last    time.Time // of the last record, or try
+	latest  *latest
 	writing sync.WaitGroup
+}
+
+// latest is when the last record of a process was written, or tried: invocations may follow each other within seconds.
+type latest struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+// due reports whether a record is due at now, and takes it as written if it is.
+func (l *latest) due(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.at.IsZero() && now.Sub(l.at) < statePeriod {
+		return false
+	}
+	l.at = now
+	return true
 }
 
 // ticked is told of each pass that succeeded, by one goroutine at a time. It waits for nothing: a pass longer than its
 // leases would lose them.
 func (s *stateLog) ticked(ctx context.Context, r core.TickReport) {
-	if r.Held == 0 || !s.last.IsZero() && r.Now.Sub(s.last) < statePeriod {
-		return
+	if r.Held > 0 && s.latest.due(r.Now) {
+		s.writing.Go(func() { s.write(ctx) })
 	}
-	s.last = r.Now
-	s.writing.Go(func() { s.write(ctx) })
 }
 
 func (s *stateLog) write(ctx context.Context) {

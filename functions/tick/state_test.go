@@ -48,19 +48,23 @@ func TestState(t *testing.T) {
 		t.Fatal(err)
 	}
 	offset.Add((90 * time.Second).Microseconds())
-	pass := func(holder string) string {
+	pass := func(holder string, memory *Memory) string {
 		var log bytes.Buffer
 		o := Options{Store: store, Stats: store, Holder: holder, Log: slog.New(slog.NewJSONHandler(&log, nil))}
-		f, err := New(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Pass(t.Context()); err != nil {
+		o.Settings.Economy = true
+		if err := Invoke(t.Context(), o, memory, false); err != nil {
 			t.Fatal(err)
 		}
 		return log.String()
 	}
-	said := records(t, pass("a"))
+	var memory Memory
+	if said := records(t, pass("a", &memory)); len(said) != 1 {
+		t.Fatalf("%d records", len(said))
+	}
+	if said := records(t, pass("a", &memory)); len(said) != 0 {
+		t.Errorf("the same process says within the minute %v", said)
+	}
+	said := records(t, pass("a", new(Memory)))
 	if len(said) != 1 {
 		t.Fatalf("%d records", len(said))
 	}
@@ -71,7 +75,7 @@ func TestState(t *testing.T) {
 	if err != nil || len(holding.Held) == 0 {
 		t.Fatalf("%d buckets, %v", len(holding.Held), err)
 	}
-	if said := records(t, pass("b")); len(said) != 0 {
+	if said := records(t, pass("b", new(Memory))); len(said) != 0 {
 		t.Errorf("the stand-by says %v", said)
 	}
 }
@@ -93,7 +97,7 @@ func TestStateHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		stats := &slowStats{let: make(chan error)}
-		s := &stateLog{store: stats, log: slog.New(slog.NewJSONHandler(&log, nil))}
+		s := &stateLog{store: stats, log: slog.New(slog.NewJSONHandler(&log, nil)), latest: new(latest)}
 		began := time.Now()
 		for second := range 150 {
 			s.ticked(t.Context(), core.TickReport{Held: 1, Now: began.Add(time.Duration(second) * time.Second)})

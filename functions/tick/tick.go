@@ -59,7 +59,7 @@ func New(ctx context.Context, o Options) (*Function, error) {
 		}
 	}
 	if o.Stats != nil {
-		f.state = &stateLog{store: o.Stats, log: o.Log}
+		f.state = &stateLog{store: o.Stats, log: o.Log, latest: cmp.Or(o.invocation.state, new(latest))}
 	}
 	onTick := func(r core.TickReport) {
 		if o.OnTick != nil {

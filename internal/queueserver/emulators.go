@@ -2,6 +2,7 @@ package queueserver
 
 import (
 	"context"
+	_ "embed" // fitMoto
 	"fmt"
 	"net/http"
 	"os"
@@ -10,30 +11,10 @@ import (
 	"strconv"
 )
 
-// fitMoto is run by Python before moto, and makes it fit for many callers at once. It keeps connections open, which moto
-// closes after each answer: its one thread that accepts them gets no turn among those that answer, and all callers wait.
-// It looks once, not for each request and under a lock, at all of moto's folders. And it lets one thread at a time
-// change a queue's messages: of two that delete, moto forgets what one did, and the message comes again.
-const fitMoto = `
-try:
-    import threading
-    import moto.backends
-    import moto.sqs.models
-    import werkzeug.serving
-    names = tuple(moto.backends.list_of_moto_modules())
-    moto.backends.list_of_moto_modules = lambda: names
-    werkzeug.serving.WSGIRequestHandler.protocol_version = "HTTP/1.1"
-    lock = threading.RLock()
-    def alone(method):
-        def call(*args, **kwargs):
-            with lock:
-                return method(*args, **kwargs)
-        return call
-    for name in ("add_message", "delete_message"):
-        setattr(moto.sqs.models.Queue, name, alone(getattr(moto.sqs.models.Queue, name)))
-except (ImportError, AttributeError):
-    pass
-`
+// fitMoto is run by Python before moto.
+//
+//go:embed fit_moto.py
+var fitMoto []byte
 
 // StartMoto starts moto's server, which speaks SQS. Its address is an endpoint, http://host:port. It keeps its messages in
 // memory.
@@ -43,7 +24,7 @@ func StartMoto() (*Server, error) {
 		return nil, fmt.Errorf("moto_server: %w", ErrNotInstalled)
 	}
 	return start(func(dir string, port, _ int) (env, command []string) {
-		_ = os.WriteFile(filepath.Join(dir, "sitecustomize.py"), []byte(fitMoto), 0o600) // without it moto is as it is
+		_ = os.WriteFile(filepath.Join(dir, "sitecustomize.py"), fitMoto, 0o600) // without it moto is as it is
 		return []string{"PYTHONPATH=" + dir}, []string{path, "-H", "127.0.0.1", "-p", strconv.Itoa(port)}
 	}, answersHTTP, "http://%s")
 }
