@@ -5,8 +5,10 @@ import (
 	"go/ast"
 	"go/token"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -263,4 +265,20 @@ func uses(file goFile, pkg, function string) []token.Pos {
 		return true
 	})
 	return found
+}
+
+// The migrations of each store are numbered 1, 2, 3, … : two that were written at the same time must not share a number.
+func TestNamesOfMigrationsAreNumbered(t *testing.T) {
+	for _, pattern := range []string{"adapters/postgres/migrations/*.sql", "adapters/sqlite/sql/migrations/*.sql"} {
+		names, err := filepath.Glob(filepath.FromSlash(pattern))
+		if err != nil || len(names) == 0 {
+			t.Fatal(pattern, err)
+		}
+		for i, name := range names {
+			number, _, _ := strings.Cut(filepath.Base(name), "_")
+			if n, err := strconv.Atoi(number); err != nil || n != i+1 {
+				t.Errorf("%s is number %d: give it that number", name, i+1)
+			}
+		}
+	}
 }
