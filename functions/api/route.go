@@ -25,7 +25,7 @@ type route struct {
 func (a *API) router() http.Handler {
 	mux := http.NewServeMux()
 	literal := map[string]bool{}
-	for _, route := range append(a.routes(unread{}), a.pages()...) {
+	for _, route := range slices.Concat(a.routes(unread{}), a.pages(), a.indexes()) {
 		literal[route.op.Path] = !strings.Contains(route.op.Path, "{")
 		mux.HandleFunc(route.op.Method+" "+route.op.Path, a.run(route))
 	}
@@ -81,6 +81,9 @@ func notFound(mux *http.ServeMux, literal map[string]bool) http.Handler {
 		clean := cleanPath(r.URL.EscapedPath())
 		knows := func(r *http.Request) bool {
 			_, pattern := mux.Handler(r)
+			if base, index := strings.CutSuffix(pattern, "{$}"); index {
+				return strings.HasSuffix(base, " "+r.URL.EscapedPath())
+			}
 			return pattern != "" && clean && (!literal[r.URL.Path] || strings.HasSuffix(pattern, " "+r.URL.Path))
 		}
 		if knows(r) {
