@@ -150,8 +150,9 @@ type TypeStore interface {
 type AccessStore interface {
 	// CreateToken keeps t; CreatedAt of the answer is the store's now. An ID that is taken is ErrConflict.
 	CreateToken(ctx context.Context, t Token) (Token, error)
-	// FindToken returns a token by id, also when it has expired. ErrNotFound: there is none, or it was revoked.
-	FindToken(ctx context.Context, id string) (Token, error)
+	// FindTokens returns those tokens of these ids that there are, also when they have expired, in any order and by one
+	// statement. An id given twice is answered once; one that is unknown, or was revoked, is left out.
+	FindTokens(ctx context.Context, ids []string) ([]Token, error)
 	// ListTokens returns up to limit tokens, by id, those above after.
 	ListTokens(ctx context.Context, after string, limit int) ([]Token, error)
 	// RevokeToken removes a token. ErrNotFound: there is none.

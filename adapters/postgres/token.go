@@ -20,16 +20,13 @@ func (s *Store) CreateToken(ctx context.Context, t core.Token) (kept core.Token,
 	return kept, err
 }
 
-// FindToken returns a token by id.
-func (s *Store) FindToken(ctx context.Context, id string) (t core.Token, err error) {
-	err = s.run(ctx, "find token", s.guard(s.opts.LockTimeout), s.sql.call("find_token", wire.NewArgs(1).Text(id), func(r wire.Row) error {
-		t = tokenOf(r)
+// FindTokens returns tokens by their ids.
+func (s *Store) FindTokens(ctx context.Context, ids []string) (tokens []core.Token, err error) {
+	err = s.run(ctx, "find tokens", s.guard(s.opts.LockTimeout), s.sql.call("find_tokens", wire.Texts(wire.NewArgs(1), ids, func(id *string) string { return *id }), func(r wire.Row) error {
+		tokens = append(tokens, tokenOf(r))
 		return nil
 	}))
-	if err == nil && t.ID == "" {
-		err = wrap("find token", core.ErrNotFound)
-	}
-	return t, err
+	return tokens, err
 }
 
 // ListTokens returns tokens by id.

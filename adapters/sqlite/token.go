@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 
 	"github.com/belfry-dev/belfry/core"
 )
@@ -22,16 +24,14 @@ func (s *Store) CreateToken(ctx context.Context, token core.Token) (core.Token, 
 	return token, nil
 }
 
-// FindToken returns a token by id.
-func (s *Store) FindToken(ctx context.Context, id string) (core.Token, error) {
-	tokens, err := s.tokens(ctx, "find_token", id)
-	if err == nil && len(tokens) == 0 {
-		err = core.ErrNotFound
-	}
+// FindTokens returns tokens by their ids.
+func (s *Store) FindTokens(ctx context.Context, ids []string) ([]core.Token, error) {
+	list, err := json.Marshal(ids)
 	if err != nil {
-		return core.Token{}, wrap("find token", err)
+		return nil, fmt.Errorf("sqlite: find tokens: %w", err)
 	}
-	return tokens[0], nil
+	tokens, err := s.tokens(ctx, "find_tokens", string(list))
+	return tokens, wrap("find tokens", err)
 }
 
 // ListTokens returns tokens by id.

@@ -267,11 +267,14 @@ func (t tokenTable) Tokens(ctx context.Context) iter.Seq2[*client.Token, error] 
 }
 
 func (t tokenTable) RevokeToken(ctx context.Context, id string) error {
-	found, err := t.store.FindToken(ctx, id)
-	if err != nil {
+	found, err := t.store.FindTokens(ctx, []string{id})
+	switch {
+	case err != nil:
 		return err
+	case len(found) == 0:
+		return core.ErrNotFound
 	}
-	if core.CheckFirstToken(&found) == nil && !t.others {
+	if core.CheckFirstToken(&found[0]) == nil && !t.others {
 		switch last, err := core.LastAdmin(ctx, t.store, id, t.now()); {
 		case err != nil:
 			return err

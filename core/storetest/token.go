@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -16,7 +17,8 @@ func tokenScenarios() []scenario {
 	return []scenario{
 		{"CreateToken/what is kept comes back as it is", tokenKept},
 		{"CreateToken/of many with one id one is kept", tokenTaken},
-		{"FindToken/an expired token is found, an unknown id is not", tokenFound},
+		{"FindTokens/an expired token is found, an unknown id is not", tokenFound},
+		{"FindTokens/many at once, each once, whatever ids are between them", tokensFound},
 		{"ListTokens/pages by id miss nothing and repeat nothing", tokenPages},
 		{"RevokeToken/it is gone at once, for every handle, and once only", tokenRevoked},
 	}
@@ -37,6 +39,21 @@ func (s *stage) createToken(t core.Token) core.Token {
 	return kept
 }
 
+// findToken looks for one token.
+func (s *stage) findToken(id string) (core.Token, error) {
+	s.Helper()
+	tokens, err := s.store.FindTokens(s.ctx, []string{id})
+	switch {
+	case err != nil:
+		return core.Token{}, err
+	case len(tokens) == 0:
+		return core.Token{}, core.ErrNotFound
+	case len(tokens) > 1:
+		s.Errorf("%d tokens of one id", len(tokens))
+	}
+	return tokens[0], nil
+}
+
 func tokenKept(s *stage) {
 	before := s.now()
 	for _, t := range []core.Token{
@@ -52,7 +69,7 @@ func tokenKept(s *stage) {
 			s.Errorf("created at %s", kept.CreatedAt)
 		}
 		t.CreatedAt = kept.CreatedAt
-		found, err := s.second().store.FindToken(s.ctx, t.ID)
+		found, err := s.second().findToken(t.ID)
 		s.must(err)
 		if !reflect.DeepEqual(kept, t) || !reflect.DeepEqual(found, t) {
 			s.Errorf("kept\n%+v, found\n%+v, want\n%+v", kept, found, t)
@@ -84,13 +101,39 @@ func tokenFound(s *stage) {
 	token.ExpiresAt = s.now().Add(time.Minute)
 	s.createToken(token)
 	s.advance(time.Hour)
-	if found, err := s.store.FindToken(s.ctx, token.ID); err != nil || found.ID != token.ID || !found.Expired(s.now()) {
+	if found, err := s.findToken(token.ID); err != nil || found.ID != token.ID || !found.Expired(s.now()) {
 		s.Errorf("expired: %+v, %v", found, err)
 	}
 	for _, id := range []string{"", "nobody", token.ID[1:], strings.ToUpper(token.ID) + "x", "%", token.ID + "'"} {
-		if found, err := s.store.FindToken(s.ctx, id); !errors.Is(err, core.ErrNotFound) || found.ID != "" {
+		if found, err := s.findToken(id); !errors.Is(err, core.ErrNotFound) || found.ID != "" {
 			s.Errorf("%q: %+v, %v", id, found, err)
 		}
+	}
+}
+
+func tokensFound(s *stage) {
+	want := map[string]core.Token{}
+	ids := []string{"", "nobody", "%", "'; DROP TABLE tokens; --"}
+	for i := range 300 {
+		token := s.createToken(s.newToken(core.RoleRead, strconv.Itoa(i)))
+		if i%3 > 0 {
+			want[token.ID] = token
+			ids = append(ids, token.ID, "x"+token.ID[1:], token.ID)
+		}
+	}
+	tokens, err := s.second().store.FindTokens(s.ctx, ids)
+	s.must(err)
+	for _, t := range tokens {
+		if !reflect.DeepEqual(t, want[t.ID]) {
+			s.Errorf("found\n%+v, want, once,\n%+v", t, want[t.ID])
+		}
+		delete(want, t.ID)
+	}
+	if len(want) > 0 {
+		s.Errorf("%d are not found", len(want))
+	}
+	if tokens, err := s.store.FindTokens(s.ctx, nil); err != nil || len(tokens) != 0 {
+		s.Errorf("of no ids: %v, %v", tokens, err)
 	}
 }
 
@@ -135,14 +178,14 @@ func tokenRevoked(s *stage) {
 	if revoked.Load() != 1 {
 		s.Errorf("%d of 8 revoked it", revoked.Load())
 	}
-	other := s.second().store
-	if _, err := other.FindToken(s.ctx, gone.ID); !errors.Is(err, core.ErrNotFound) {
+	other := s.second()
+	if _, err := other.findToken(gone.ID); !errors.Is(err, core.ErrNotFound) {
 		s.Errorf("a revoked token is found: %v", err)
 	}
-	if _, err := other.FindToken(s.ctx, stays.ID); err != nil {
+	if _, err := other.findToken(stays.ID); err != nil {
 		s.Errorf("the other token: %v", err)
 	}
-	if err := other.RevokeToken(s.ctx, "nobody"); !errors.Is(err, core.ErrNotFound) {
+	if err := other.store.RevokeToken(s.ctx, "nobody"); !errors.Is(err, core.ErrNotFound) {
 		s.Errorf("an unknown id: %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/belfry-dev/belfry/core"
@@ -35,7 +36,7 @@ type staticToken struct {
 
 // newGate hashes the tokens. One that is empty or short is refused: it would look like access control.
 func newGate(o *Options) (*gate, error) {
-	g := &gate{rates: newRates(o.Limits.Rate), closed: o.Closed, loopback: o.Loopback}
+	g := &gate{rates: newRates(o.Limits.Rate, o.Limits.Rate), closed: o.Closed, loopback: o.Loopback}
 	if o.Access != nil {
 		g.found = newFoundTokens(o.Access, o.Now)
 	}
@@ -91,7 +92,7 @@ func (g *gate) holder(r *http.Request) (caller, error) {
 	if !ok || g.found == nil {
 		return caller{}, errNoToken
 	}
-	t, err := g.found.find(r.Context(), id)
+	t, err := g.found.find(r.Context(), id, addressOf(r))
 	switch {
 	case errors.Is(err, core.ErrNotFound):
 		return caller{}, errNoToken
@@ -100,7 +101,32 @@ func (g *gate) holder(r *http.Request) (caller, error) {
 	case !t.Matches(hash) || t.Expired(g.found.now()) || !t.Role.Valid():
 		return caller{}, errNoToken
 	}
-	return caller{id: t.ID, role: t.Role, tenant: t.Tenant}, nil
+	return caller{id: t.ID, role: t.Role, tenant: t.Tenant, expires: t.ExpiresAt}, nil
+}
+
+// still is nil while a caller that was let in would be let in again: its token has not been revoked, nor has it expired, and
+// where it has none none is needed. What was looked up within tokenMemory counts.
+func (g *gate) still(ctx context.Context, c caller) error {
+	if c.id == "" {
+		open, err := g.open(ctx)
+		if err == nil && !open {
+			err = errTokenEnded()
+		}
+		return err
+	}
+	if slices.ContainsFunc(g.static, func(t staticToken) bool { return t.id == c.id }) {
+		return nil
+	}
+	t, err := g.found.find(ctx, c.id, "")
+	if errors.Is(err, core.ErrNotFound) || err == nil && t.Expired(g.found.now()) {
+		return errTokenEnded()
+	}
+	return err
+}
+
+// errTokenEnded is the answer to a call that goes on for longer than its right to it.
+func errTokenEnded() error {
+	return newProblem(http.StatusUnauthorized, "the token of this call was revoked or has expired meanwhile").with("WWW-Authenticate", `Bearer realm="belfry"`)
 }
 
 // open reports whether calls may go without a token: there are none, and it was not said that one is needed.

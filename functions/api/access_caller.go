@@ -3,15 +3,17 @@ package api
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/belfry-dev/belfry/core"
 )
 
 // caller is who makes a request.
 type caller struct {
-	id     string // of its token; "" for whoever calls without one
-	role   core.Role
-	tenant string // the only one it sees and touches; "" means all
+	id      string // of its token; "" for whoever calls without one
+	role    core.Role
+	tenant  string    // the only one it sees and touches; "" means all
+	expires time.Time // of its token; zero means never
 }
 
 // whoever is the caller where there are no tokens.

@@ -3,31 +3,32 @@ package api
 import (
 	"context"
 	"errors"
-	"net/http"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/singleflight"
-	"golang.org/x/time/rate"
 
 	"github.com/belfry-dev/belfry/core"
 )
 
 const (
-	tokenMemory   = 5 * time.Second // a revoked token may go on this long in a process that knows it
-	tokenTime     = 5 * time.Second // for one look into the store
-	tokensKnown   = 10_000          // found and unknown ids each, at most
-	unknownLooks  = 200             // ids not known here that are looked up per second
-	unknownAtOnce = 400
+	tokenMemory    = 5 * time.Second // a revoked token may go on this long in a process that knows it
+	tokenTime      = 5 * time.Second // for one look into the store
+	tokensKnown    = 10_000          // found and unknown ids each, at most
+	unknownAllowed = 200             // unknown ids a second that one address may try before it is looked up for at leisure
+	unknownAtOnce  = 400
 )
 
 // foundTokens are the store's tokens as far as they were asked for lately, and ids that it did not have. It is as
-// small under a flood of made-up tokens as without, and lets few of them through to the store.
+// small under a flood of made-up tokens as without. Nobody is refused for the sake of such a flood: look-ups are made
+// together, and those for addresses that try unknown tokens apart from the others and less often.
 type foundTokens struct {
-	store core.AccessStore
-	now   func() time.Time
-	looks *rate.Limiter
-	turns singleflight.Group
+	now       func() time.Time
+	store     core.AccessStore
+	looks     *looks // for whoever has not tried too many unknown tokens
+	leisurely *looks // for the others
+	strangers *rates // unknown tokens by address
+	turns     singleflight.Group
 
 	mu      sync.Mutex
 	known   map[string]knownToken
@@ -42,14 +43,13 @@ type knownToken struct {
 }
 
 func newFoundTokens(store core.AccessStore, now func() time.Time) *foundTokens {
-	return &foundTokens{
-		store: store, now: now, looks: rate.NewLimiter(unknownLooks, unknownAtOnce),
-		known: map[string]knownToken{}, unknown: map[string]time.Time{},
-	}
+	f := &foundTokens{store: store, now: now, strangers: newRates(unknownAllowed, unknownAtOnce), known: map[string]knownToken{}, unknown: map[string]time.Time{}}
+	f.looks, f.leisurely = newLooks(store, 0, f.remember), newLooks(store, strangerBeat, f.remember)
+	return f
 }
 
-// find returns the token of an id, at most tokenMemory old. core.ErrNotFound: there is none.
-func (f *foundTokens) find(ctx context.Context, id string) (core.Token, error) {
+// find returns the token of an id that came from an address, at most tokenMemory old. core.ErrNotFound: there is none.
+func (f *foundTokens) find(ctx context.Context, id, address string) (core.Token, error) {
 	now := f.now()
 	f.mu.Lock()
 	known, seen := f.known[id]
@@ -60,22 +60,22 @@ func (f *foundTokens) find(ctx context.Context, id string) (core.Token, error) {
 		return known.Token, nil
 	case gone:
 		return core.Token{}, core.ErrNotFound
-	case !seen && !f.looks.AllowN(now, 1):
-		return core.Token{}, newProblem(http.StatusServiceUnavailable, "too many unknown tokens are being tried; try again").with("Retry-After", "1")
+	case seen:
+		return f.looks.find(ctx, id)
 	}
-	found, err, _ := f.turns.Do(id, func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tokenTime) // others wait for it too
-		defer cancel()
-		return f.store.FindToken(ctx, id)
-	})
-	token, _ := found.(core.Token)
-	if err == nil || errors.Is(err, core.ErrNotFound) {
-		f.remember(id, token, err == nil, now.Add(tokenMemory))
+	stranger, by := f.strangers.of(address), f.looks
+	if stranger.TokensAt(now) < 1 {
+		by = f.leisurely
+	}
+	token, err := by.find(ctx, id)
+	if errors.Is(err, core.ErrNotFound) {
+		stranger.AllowN(now, 1)
 	}
 	return token, err
 }
 
-func (f *foundTokens) remember(id string, token core.Token, there bool, until time.Time) {
+func (f *foundTokens) remember(id string, token core.Token, there bool) {
+	until := f.now().Add(tokenMemory)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.known, id)
@@ -130,7 +130,8 @@ func (f *foundTokens) some(ctx context.Context) (bool, error) {
 
 // forget makes a change to the tokens known here at once: elsewhere it is within tokenMemory.
 func (f *foundTokens) forget(id string) {
-	f.turns.Forget(id)
+	f.looks.forget(id)
+	f.leisurely.forget(id)
 	f.turns.Forget("")
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -31,9 +31,9 @@ type callerRate struct {
 	limiter *rate.Limiter
 }
 
-// newRates bounds each caller to perSecond requests a second, with one second's worth at once; 0 means no bound.
-func newRates(perSecond int) *rates {
-	return &rates{limit: rate.Limit(perSecond), burst: perSecond, byName: map[string]*lru.Element{}, order: lru.New()}
+// newRates bounds each caller to perSecond requests a second, and so many at once; 0 means no bound.
+func newRates(perSecond, atOnce int) *rates {
+	return &rates{limit: rate.Limit(perSecond), burst: atOnce, byName: map[string]*lru.Element{}, order: lru.New()}
 }
 
 // take counts a request of a caller. The problem, if any, is 429 and says when to come again.

@@ -135,13 +135,13 @@ func TestFoundTokensStaySmall(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	f := newFoundTokens(a.Access, func() time.Time { return now })
 	for i := range 3 * tokensKnown {
-		f.remember("unknown"+strconv.Itoa(i), core.Token{}, false, now)
-		f.remember("known"+strconv.Itoa(i), core.Token{}, true, now)
+		f.remember("unknown"+strconv.Itoa(i), core.Token{}, false)
+		f.remember("known"+strconv.Itoa(i), core.Token{}, true)
 	}
 	if len(f.known) > tokensKnown || len(f.unknown) > tokensKnown || len(f.known) < tokensKnown/2 {
 		t.Errorf("%d known and %d unknown ids are kept", len(f.known), len(f.unknown))
 	}
-	rates := newRates(1)
+	rates := newRates(1, 1)
 	for i := range 3 * ratesKnown {
 		if p := rates.take(strconv.Itoa(i), now); p != nil {
 			t.Fatal(p)

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -33,7 +35,7 @@ func (a *API) get(w http.ResponseWriter, r *http.Request) error {
 		if left <= 0 {
 			break
 		}
-		if err = a.wait.until(r.Context(), id, left); err == nil {
+		if err = a.wait.until(r.Context(), id, left, a.right(r.Context())); err == nil {
 			job, err = a.Jobs.Get(r.Context(), id)
 		}
 	}
@@ -42,6 +44,26 @@ func (a *API) get(w http.ResponseWriter, r *http.Request) error {
 	}
 	writeJSON(w, http.StatusOK, appendJob(nil, &job, false))
 	return nil
+}
+
+// right is the right of a request's caller to its answer: what is asked again while the caller waits.
+func (a *API) right(ctx context.Context) right {
+	c := callerOf(ctx)
+	return right{
+		next: func() time.Duration {
+			if c.expires.IsZero() {
+				return rightBeat
+			}
+			return min(rightBeat, max(c.expires.Sub(a.Now()), 0))
+		},
+		ended: func() error {
+			// A store that does not answer ends no wait.
+			if err, p := a.gate.still(ctx, c), (*Problem)(nil); errors.As(err, &p) {
+				return err
+			}
+			return nil
+		},
+	}
 }
 
 // list answers GET /v1/jobs.

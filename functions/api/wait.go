@@ -16,6 +16,7 @@ const (
 	firstLook = 25 * time.Millisecond
 	lastLook  = 250 * time.Millisecond
 	lookTime  = 5 * time.Second // for one look
+	rightBeat = time.Second     // between looks at a caller's token, which is known for tokenMemory
 )
 
 // waiter is the one poller behind all requests that wait: it asks for all their jobs in one statement. It
@@ -49,9 +50,15 @@ func newWaiter(jobs core.JobStore, limit int) *waiter {
 	return w
 }
 
+// right is what a call that waits must not lose.
+type right struct {
+	next  func() time.Duration // until it is asked again
+	ended func() error         // why it is lost, or nil
+}
+
 // until returns when the job is said to have ended or d is over, both with a nil error; when ctx ends, with its
-// error.
-func (w *waiter) until(ctx context.Context, id int64, d time.Duration) error {
+// error, and when the right to wait does, with its.
+func (w *waiter) until(ctx context.Context, id int64, d time.Duration, r right) error {
 	c, err := w.join(id)
 	if err != nil {
 		return err
@@ -59,15 +66,24 @@ func (w *waiter) until(ctx context.Context, id int64, d time.Duration) error {
 	defer w.leave(id, c)
 	timer := time.NewTimer(d)
 	defer timer.Stop()
-	select {
-	case <-c.ended:
-		return nil
-	case <-timer.C:
-		return nil
-	case <-w.stop.Done():
-		return core.ErrStopping
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	ask := time.NewTimer(r.next())
+	defer ask.Stop()
+	for {
+		select {
+		case <-c.ended:
+			return r.ended()
+		case <-timer.C:
+			return r.ended()
+		case <-ask.C:
+			if err := r.ended(); err != nil {
+				return err
+			}
+			ask.Reset(max(r.next(), time.Millisecond))
+		case <-w.stop.Done():
+			return core.ErrStopping
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
 }
 

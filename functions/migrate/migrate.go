@@ -151,12 +151,14 @@ func (o Options) keepToken(ctx context.Context, rotate bool) (did string, err er
 
 // enter keeps a token, if it is not kept already.
 func enter(ctx context.Context, tokens core.AccessStore, t core.Token) error {
-	kept, err := tokens.FindToken(ctx, t.ID)
+	kept, err := tokens.FindTokens(ctx, []string{t.ID})
 	switch {
-	case err == nil && !kept.Matches(t.Hash):
-		return errors.New("the database knows its id for another token: empty the secret, and another token is made")
-	case err == nil || !errors.Is(err, core.ErrNotFound):
+	case err != nil:
 		return err
+	case len(kept) == 1 && !kept[0].Matches(t.Hash):
+		return errors.New("the database knows its id for another token: empty the secret, and another token is made")
+	case len(kept) == 1:
+		return nil
 	}
 	if _, err = tokens.CreateToken(ctx, t); errors.Is(err, core.ErrConflict) {
 		return nil // by another call, just now
