@@ -177,6 +177,10 @@ func TestLostAnswersOfReadsLeaveNothingOpen(t *testing.T) {
 			_, err := lossy.PreviewSchedule(t.Context(), client.Rule{Cron: "@daily"}, time.Time{}, 1)
 			return err
 		},
+		"plan": func() error {
+			_, err := lossy.PlanSchedule(t.Context(), "nightly", json.RawMessage(`{"cron":"@daily","type":"echo"}`))
+			return err
+		},
 		"next": func() error { _, err := lossy.NextOccurrences(t.Context(), "", "nightly", 1); return err },
 		"backfill, dry": func() error {
 			_, err := lossy.BackfillSchedule(t.Context(), "", "nightly", day.Add(-72*time.Hour), day, true)

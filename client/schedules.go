@@ -95,13 +95,7 @@ func (c *Client) PutSchedule(ctx context.Context, s NewSchedule, condition Condi
 	if err != nil {
 		return nil, false, err
 	}
-	call := call{method: http.MethodPut, path: schedulePath(s.Name), body: body, header: condition.header(), repeatable: condition == Condition{}}
-	status, answer, err := c.do(ctx, call)
-	if err != nil {
-		return nil, false, err
-	}
-	kept, err = readSchedule(call.name(), answer)
-	return kept, status == http.StatusCreated, err
+	return c.PutScheduleDocument(ctx, s.Name, body, condition)
 }
 
 // GetSchedule looks at a schedule. tenant "" means the token's own, or none.

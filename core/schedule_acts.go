@@ -54,6 +54,24 @@ type Match struct {
 	Absent  bool  // none at all
 }
 
+// Check is CheckSchedule, with what depends on this installation: a missed_grace that would not be kept is refused.
+func (a *ScheduleActs) Check(tenant, name string, r *ScheduleRule, now time.Time) error {
+	var errs FieldErrors
+	err := CheckSchedule(tenant, name, r, now)
+	if err != nil && !errors.As(err, &errs) {
+		return err
+	}
+	if least := a.opts.MinGrace(); r.MissedGrace > 0 && time.Duration(r.MissedGrace) < least {
+		errs.Add("missed_grace", "%s", a.GraceRule())
+	}
+	return errs.Err()
+}
+
+// GraceRule is the rule for missed_grace where it is given.
+func (a *ScheduleActs) GraceRule() string {
+	return fmt.Sprintf("must lie between %s, which a late tick or a change of schedulers may take here, and %s", a.opts.MinGrace(), MaxMissedGrace)
+}
+
 // Put makes a schedule, or gives it another definition. Equal to what is kept it changes nothing. Faults of the definition
 // are FieldErrors; ErrStale says that match does not hold.
 func (a *ScheduleActs) Put(ctx context.Context, tenant, name string, rule ScheduleRule, match Match) (s Schedule, made bool, err error) {
@@ -61,7 +79,7 @@ func (a *ScheduleActs) Put(ctx context.Context, tenant, name string, rule Schedu
 	if err != nil {
 		return s, false, err
 	}
-	if err := CheckSchedule(tenant, name, &rule, now); err != nil {
+	if err := a.Check(tenant, name, &rule, now); err != nil {
 		return s, false, err
 	}
 	if err := a.deliver(ctx, &rule); err != nil {

@@ -68,7 +68,7 @@ func RedefineSchedule(s *Schedule, r *ScheduleRule, now time.Time, o ScheduleOpt
 	if err != nil {
 		return nil, err
 	}
-	if r.Every == s.Rule.Every && r.StartsAt.Equal(s.Rule.StartsAt) && r.Every != 0 {
+	if s.Rule.sameInterval(r) {
 		st.Anchor = s.State.Anchor
 		rule, err := r.parse(st.Anchor, o.Zones)
 		if err != nil {
@@ -83,6 +83,11 @@ func RedefineSchedule(s *Schedule, r *ScheduleRule, now time.Time, o ScheduleOpt
 	p.Rule, p.State = r, st
 	p.unexpect(s, r, now)
 	return p, nil
+}
+
+// sameInterval reports whether another definition goes on with the interval of this one, from where it began.
+func (r *ScheduleRule) sameInterval(other *ScheduleRule) bool {
+	return r.Every != 0 && r.Every == other.Every && r.StartsAt.Equal(other.StartsAt)
 }
 
 // equal reports whether two definitions are kept alike: a stored one has lost the white space of its target.

@@ -15,7 +15,14 @@ type ScheduleOptions struct {
 	Zones      *recurrence.Zones // those loaded before. Nil means that each plan loads its own
 }
 
+// MinGrace is the least lateness that counts as missed: what a tick or a change of schedulers may take.
+func (o ScheduleOptions) MinGrace() time.Duration { return o.graceOf(1) }
+
 func (o ScheduleOptions) grace(r *ScheduleRule) time.Duration {
+	return o.graceOf(time.Duration(r.MissedGrace))
+}
+
+func (o ScheduleOptions) graceOf(asked time.Duration) time.Duration {
 	period, takeover := o.TickPeriod, o.Takeover
 	if period <= 0 {
 		period = time.Second
@@ -23,7 +30,7 @@ func (o ScheduleOptions) grace(r *ScheduleRule) time.Duration {
 	if takeover <= 0 {
 		takeover = 5 * time.Second
 	}
-	return recurrence.Grace(time.Duration(r.MissedGrace), period, takeover)
+	return recurrence.Grace(asked, period, takeover)
 }
 
 // planBytes is about the most that the jobs of one step hold. What is left comes with the next step.

@@ -135,6 +135,15 @@ func (v *typesView) age(now time.Time) time.Duration {
 	return max(now.Sub(v.read), now.Round(0).Sub(v.read.Round(0)))
 }
 
+// roomToMark refuses, as MarkDelivered would, a mark on a type that would be one too many, as far as is known here.
+func (t *Types) roomToMark(name string) error {
+	byName := t.view.Load().byName
+	if _, known := byName[name]; !known && len(byName) >= MaxTypes {
+		return TooManyTypes()
+	}
+	return nil
+}
+
 // Run keeps what is known fresh until ctx ends, by one statement in a little less than Every.
 func (t *Types) Run(ctx context.Context) {
 	every := t.opts.Every - t.opts.Every/10

@@ -22,6 +22,9 @@ type cronLine struct {
 // maxCronCommand bounds the command of a line with its input, so that both are a payload however they are escaped.
 const maxCronCommand = 128 << 10
 
+// noNames are names that no path of the API can carry.
+var noNames = []string{".", "..", "preview"}
+
 var (
 	cronVariable = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*|"[^"]*"|'[^']*')\s*=\s*(.*)$`)
 	nameParts    = regexp.MustCompile(`[^A-Za-z0-9._-]+`)

@@ -193,11 +193,14 @@ func (a *app) applyImported(ctx context.Context, api *client.Client, taken []imp
 	defer bar.end()
 	for i, s := range taken {
 		bar.at(i, int64(i))
-		p, err := planOne(ctx, api, client.NewSchedule{
-			Name: s.Name, Tenant: s.Tenant, Type: s.Type, Payload: s.Payload, Rule: client.Rule{Cron: s.Cron, TimeZone: s.TimeZone},
-		}, now, now.AddDate(0, 0, f.days))
+		wanted := client.NewSchedule{Tenant: s.Tenant, Type: s.Type, Payload: s.Payload, Rule: client.Rule{Cron: s.Cron, TimeZone: s.TimeZone}}
+		definition, err := wanted.Document()
 		if err != nil {
 			return false, err
+		}
+		p, err := planOne(ctx, api, &fileSchedule{name: s.Name, definition: definition}, now, now.AddDate(0, 0, f.days), true)
+		if err != nil {
+			return false, faultOf(s.Name, err)
 		}
 		if p.Action == "change" {
 			kept = true

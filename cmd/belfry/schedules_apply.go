@@ -46,25 +46,22 @@ are deleted. With --check nothing is changed, and anything that would be ends wi
 		if err != nil {
 			return err
 		}
-		wanted, err := a.readSchedules(args[0])
+		file, err := a.readSchedules(args[0])
 		if err != nil {
 			return err
 		}
-		if f.gone && wanted == nil { // a file that came out empty by accident
+		if f.gone && !file.listed && len(file.faults) == 0 { // a file that came out empty by accident
 			return usage("%s: names no schedules, and --delete would delete all; write schedules: [] where that is meant", args[0])
 		}
-		return a.apply(c.Context(), api, wanted, f)
+		return a.apply(c.Context(), api, file, f)
 	}
 	return c
 }
 
 // apply shows the plan, and carries it out once that is wanted.
-func (a *app) apply(ctx context.Context, api *client.Client, wanted []client.NewSchedule, f applyFlags) error {
-	if err := checkSchedules(wanted, a.now()); err != nil {
-		return err
-	}
-	p := a.progress("schedules compared", int64(len(wanted)))
-	plan, err := planSchedules(ctx, api, wanted, a.now(), f.days, f.gone, func(n int) { p.at(n, int64(n)) })
+func (a *app) apply(ctx context.Context, api *client.Client, file *scheduleFile, f applyFlags) error {
+	p := a.progress("schedules compared", int64(len(file.schedules)))
+	plan, err := planSchedules(ctx, api, file, a.now(), f.days, f.gone, func(n int) { p.at(n, int64(n)) })
 	p.end()
 	if err != nil {
 		return err
@@ -114,9 +111,9 @@ func (a *app) carryOut(ctx context.Context, api *client.Client, plan []planned, 
 		var err error
 		switch p.Action {
 		case "create":
-			_, _, err = api.PutSchedule(ctx, p.wanted, client.Condition{IfAbsent: true})
+			_, _, err = api.PutScheduleDocument(ctx, p.Name, p.wanted, client.Condition{IfAbsent: true})
 		case "change":
-			_, _, err = api.PutSchedule(ctx, p.wanted, client.Condition{IfVersion: p.version})
+			_, _, err = api.PutScheduleDocument(ctx, p.Name, p.wanted, client.Condition{IfVersion: p.version})
 		case "delete":
 			err = api.DeleteSchedule(ctx, p.Tenant, p.Name, client.Condition{IfVersion: p.version})
 		default:

@@ -26,10 +26,10 @@ func TestApplyFindsFaultsFirst(t *testing.T) {
 		{good + `  - {name: bad, cron: '@daily', type: a, payload: {a: "\0"}}`, "bad: payload: holds"},
 		{good + "  - {name: bad, cron: '@daily', type: a, tags: ['']}", "bad: tags[0]: "},
 		{good + "  - {name: preview, cron: '@daily', type: a}", `preview: name: must not be "preview"`},
-		{good + "  - {name: 2026, cron: '@daily', type: a}", "name: must be text, not 2026: write it in quotes"},
-		{good + "  - {name: bad, cron: 5, type: a}", "cron: must be text, not a number: write it in quotes"},
-		{good + "  - {name: bad, cron: '@daily', type: a, missed_limit: x}", "missed_limit: must not be a string"},
-		{"schedules:\n  - {cron: '@daily', type: a}\n  - {cron: '@daily', type: a}", "schedule 1: has no name; schedule 2: has no name"},
+		{good + "  - {name: 2026, cron: '@daily', type: a}", "line 3: name: must be text: write it in quotes"},
+		{good + "  - {name: bad, cron: 5, type: a}", "line 3: bad: cron: must be a string, not a number: write it in quotes"},
+		{good + "  - {name: bad, cron: '@daily', type: a, missed_limit: x}", "missed_limit: must be a whole number"},
+		{"schedules:\n  - {cron: '@daily', type: a}\n  - {cron: '@daily', type: a}", "line 2: name: is required\n  line 3: name: is required"},
 	} {
 		if err := os.WriteFile(file, []byte(row.text), 0o600); err != nil {
 			t.Fatal(err)

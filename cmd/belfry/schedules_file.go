@@ -1,69 +1,55 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/belfry-dev/belfry/client"
+	"github.com/belfry-dev/belfry/core"
 )
 
-// maxScheduleFile bounds a file of schedules.
-const maxScheduleFile = 8 << 20
+// maxScheduleFile bounds a file of schedules, maxFileFaults how much is said of one.
+const maxScheduleFile, maxFileFaults = 8 << 20, 200
 
-// scheduleFile is a file of schedules: each has the fields of the API, and its name.
+// scheduleFile is a file of schedules, and all that is wrong with it.
 type scheduleFile struct {
-	Schedules []map[string]any `yaml:"schedules"`
+	schedules []fileSchedule
+	listed    bool // the list is there, though it may be empty
+	faults    []fileFault
 }
 
-// readSchedules reads a file of schedules; - is standard input. Every fault is told at once. A list that is there and
-// empty is not nil.
-func (a *app) readSchedules(name string) ([]client.NewSchedule, error) {
+// fileSchedule is a schedule of a file.
+type fileSchedule struct {
+	name       string          // "" where it is at fault
+	definition json.RawMessage // as the API reads it; what is at fault is null
+	line       int             // where it begins; 0 where it is of no file
+	lines      map[string]int  // of its fields
+}
+
+// readSchedules reads a file of schedules; - is standard input. Each has the fields of the API, and its name.
+func (a *app) readSchedules(name string) (*scheduleFile, error) {
 	text, err := a.readWhole(name)
 	if err != nil {
 		return nil, usage("%s: %s", name, err)
 	}
-	var file scheduleFile
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
-		return nil, usage("%s: %s", name, oneLine(err))
+	text = []byte(strings.TrimPrefix(string(text), core.ByteOrderMark))
+	if fault := core.EncodingFault(text); fault != "" {
+		return nil, usage("%s %s", name, fault)
 	}
-	if err := decoder.Decode(new(any)); !errors.Is(err, io.EOF) {
-		return nil, usage("%s: holds more than one document", name)
+	root, faults := parseYAML(string(text))
+	f := &scheduleFile{faults: faults}
+	if root != nil {
+		f.read(root)
 	}
-	var list []client.NewSchedule
-	if file.Schedules != nil {
-		list = []client.NewSchedule{}
-	}
-	var faults []error
-	seen := map[[2]string]bool{}
-	for i, fields := range file.Schedules {
-		s, err := scheduleOf(fields)
-		switch {
-		case err != nil:
-			err = fmt.Errorf("schedule %d (%q): %w", i+1, s.Name, err)
-		case s.Name == "":
-			err = fmt.Errorf("schedule %d: has no name", i+1)
-		case seen[[2]string{s.Tenant, s.Name}]:
-			err = fmt.Errorf("schedule %d (%q): stands twice", i+1, s.Name)
-		}
-		if err != nil {
-			faults = append(faults, err)
-			continue
-		}
-		seen[[2]string{s.Tenant, s.Name}] = true
-		list = append(list, s)
-	}
-	if len(faults) > 0 {
-		return nil, usage("%s: %s", name, oneLine(errors.Join(faults...)))
-	}
-	return list, nil
+	return f, nil
 }
 
 // readWhole reads a file that is not too large.
@@ -84,26 +70,130 @@ func (a *app) readWhole(name string) (text []byte, err error) {
 	return text, err
 }
 
-// scheduleOf reads one schedule of a file. Fields that are none are refused by name.
-func scheduleOf(fields map[string]any) (s client.NewSchedule, err error) {
-	name, text := fields["name"].(string)
-	s.Name = name
-	if named := fields["name"]; named != nil && !text {
-		return s, fmt.Errorf("name: must be text, not %v: write it in quotes", named)
+// read reads the document: a mapping with the list of schedules.
+func (f *scheduleFile) read(root *yaml.Node) {
+	y := &yamlJSON{lines: map[string]int{}}
+	if root.Kind != yaml.MappingNode {
+		if root.Kind != yaml.ScalarNode || root.Tag != "!!null" {
+			f.fault(root.Line, "", "must be a mapping with schedules: and a list")
+		}
+		return
 	}
-	rest := map[string]any{}
-	for field, value := range fields {
-		if field != "name" {
-			rest[field] = value
+	for _, m := range y.members(root, "", 0) {
+		switch list := resolved(m.value); {
+		case m.name != "schedules":
+			f.fault(m.key.Line, m.name, "is not a field here; a file has schedules")
+		case list.Kind == yaml.SequenceNode:
+			f.listed = true
+			for _, item := range list.Content {
+				f.readOne(y, item)
+			}
+		case list.Kind != yaml.ScalarNode || list.Value != "" && list.Value != "null" || list.Style != 0:
+			f.fault(m.key.Line, m.name, "must be a list")
 		}
 	}
-	document, err := json.Marshal(rest)
-	if err != nil {
-		return s, fmt.Errorf("is no JSON: %w", err) // a key that is no string
+	f.faults = append(f.faults, y.faults...)
+}
+
+// readOne reads one schedule. budget goes on from one to the next.
+func (f *scheduleFile) readOne(budget *yamlJSON, item *yaml.Node) {
+	from := resolved(item)
+	if from.Kind != yaml.MappingNode {
+		f.fault(item.Line, "", "must be a schedule: a mapping with name, type and cron or every")
+		return
 	}
-	if err := json.Unmarshal(document, &s); err != nil {
-		return s, kindFault(err)
+	y := &yamlJSON{lines: map[string]int{}, bytes: budget.bytes, merges: budget.merges, full: budget.full}
+	s := fileSchedule{line: item.Line, lines: y.lines}
+	named, definition := false, []byte{'{'}
+	for _, m := range y.members(from, "", 0) {
+		if m.name == "name" {
+			if text := y.write(nil, m.value, "name", 1); json.Unmarshal(text, &s.name) != nil || text[0] != '"' {
+				y.fault(m.value, "name", "must be text: write it in quotes")
+			}
+			named, s.line = true, m.key.Line
+			continue
+		}
+		if len(definition) > 1 {
+			definition = append(definition, ',')
+		}
+		y.lines[m.name] = m.key.Line
+		definition = append(append(definition, jsonText(m.name)...), ':')
+		definition = y.write(definition, m.value, m.name, 1)
 	}
-	s.Name = name
-	return s, nil
+	budget.bytes, budget.merges, budget.full = y.bytes, y.merges, y.full
+	s.definition = append(definition, '}')
+	for _, fault := range y.faults {
+		f.fault(fault.line, s.place(fault.field), fault.rule)
+	}
+	switch {
+	case !named:
+		f.fault(s.line, "name", "is required")
+	case slices.Contains(noNames, s.name):
+		f.fault(s.line, s.place("name"), fmt.Sprintf("must not be %q", s.name))
+	case s.name == "" && !slices.ContainsFunc(y.faults, func(at fileFault) bool { return at.field == "name" }):
+		f.fault(s.line, "name", "must not be empty")
+	}
+	f.schedules = append(f.schedules, s)
+}
+
+// place names a field of a schedule among those of the others.
+func (s *fileSchedule) place(field string) string {
+	if s.name == "" {
+		return field
+	}
+	return s.name + ": " + field
+}
+
+func (f *scheduleFile) fault(line int, field, rule string) {
+	if len(f.faults) < maxFileFaults {
+		f.faults = append(f.faults, fileFault{line, field, rule})
+	}
+}
+
+// unquoted are the rules that a text breaks where it is not in quotes.
+var unquoted = []string{"must be a string, not a number", "must be a string, not true or false", "must be a string, not null"}
+
+// blame notes what the server finds wrong with a schedule of the file, except about what is at fault already.
+func (f *scheduleFile) blame(s *fileSchedule, found client.FieldErrors) {
+	for _, e := range found {
+		line, rule := s.lineOf(e.Field), e.Rule
+		known := slices.ContainsFunc(f.faults, func(at fileFault) bool {
+			return at.field == s.place(e.Field) || strings.HasPrefix(at.field, s.place(e.Field)+".") || strings.HasPrefix(at.field, s.place(e.Field)+"[")
+		})
+		if known {
+			continue
+		}
+		if slices.Contains(unquoted, rule) {
+			rule += ": write it in quotes"
+		}
+		f.fault(line, s.place(e.Field), rule)
+	}
+}
+
+// lineOf is where a field stands, or what it is a part of.
+func (s *fileSchedule) lineOf(field string) int {
+	for field != "" {
+		if line := s.lines[field]; line > 0 {
+			return line
+		}
+		field = field[:max(strings.LastIndexAny(field, ".["), 0)]
+	}
+	return s.line
+}
+
+// err is all that is wrong with the file, by line; nil where nothing is.
+func (f *scheduleFile) err() error {
+	slices.SortStableFunc(f.faults, func(a, b fileFault) int { return cmp.Compare(a.line, b.line) })
+	var errs client.FieldErrors
+	for _, fault := range f.faults {
+		field := fmt.Sprintf("line %d", fault.line)
+		if fault.line == 0 {
+			field = ""
+		}
+		if fault.field != "" {
+			field = strings.TrimPrefix(field+": "+fault.field, ": ")
+		}
+		errs = append(errs, &client.FieldError{Field: field, Rule: fault.rule})
+	}
+	return errs.Err()
 }

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -25,7 +25,7 @@ type planned struct {
 	Move   []movedTime          `json:"move,omitempty"`
 	Until  time.Time            `json:"compared_until"`
 
-	wanted  client.NewSchedule
+	wanted  json.RawMessage
 	version int64
 }
 
@@ -37,24 +37,36 @@ type movedTime struct {
 // mostTimes is how many fire times one call of the API answers, fewTimes how many are asked for first.
 const mostTimes, fewTimes = 1000, 50
 
-// planSchedules compares a file with what stands. Nothing is changed by it. through is told how many schedules of the
-// file are compared.
-func planSchedules(ctx context.Context, api *client.Client, wanted []client.NewSchedule, now time.Time, days int, del bool, through func(n int)) ([]planned, error) {
+// planSchedules compares a file with what is there. Nothing is changed by it; what would be refused is the error, all of it in
+// one go. through is told how many schedules of the file are compared.
+func planSchedules(ctx context.Context, api *client.Client, file *scheduleFile, now time.Time, days int, del bool, through func(n int)) ([]planned, error) {
 	until := now.AddDate(0, 0, days)
 	var plan []planned
 	named := map[[2]string]bool{}
 	tenants := map[string]bool{}
-	for _, s := range wanted {
-		p, err := planOne(ctx, api, s, now, until)
-		if err != nil {
-			return nil, err
+	for i := range file.schedules {
+		s := &file.schedules[i]
+		p, err := planOne(ctx, api, s, now, until, len(file.faults) == 0)
+		var refused client.FieldErrors
+		switch {
+		case errors.Is(err, client.ErrInvalid) && errors.As(err, &refused):
+			file.blame(s, refused)
+		case err != nil && len(file.faults) > 0:
+			return nil, file.err() // the server has nothing to add
+		case err != nil:
+			return nil, fmt.Errorf("schedule %s: %w", s.name, err)
+		case s.name != "" && named[[2]string{p.Tenant, s.name}]:
+			file.fault(s.line, s.place("name"), "is given twice")
 		}
 		plan = append(plan, p)
 		through(len(plan))
-		named[[2]string{p.Tenant, s.Name}] = true
+		named[[2]string{p.Tenant, s.name}] = true
 		tenants[p.Tenant] = true
 	}
-	if len(wanted) == 0 {
+	if err := file.err(); err != nil {
+		return nil, err
+	}
+	if len(file.schedules) == 0 {
 		tenants[""] = true
 	}
 	for s, err := range api.Schedules(ctx, client.ScheduleFilter{}) {
@@ -78,47 +90,64 @@ func planSchedules(ctx context.Context, api *client.Client, wanted []client.NewS
 	return plan, nil
 }
 
-// planOne compares one schedule of the file.
-func planOne(ctx context.Context, api *client.Client, s client.NewSchedule, now, until time.Time) (planned, error) {
-	p := planned{Name: s.Name, Tenant: s.Tenant, Action: "create", Until: until, wanted: s}
+// planOne compares one schedule with the one that is there: by what the server says, and in fire times where that is wanted.
+func planOne(ctx context.Context, api *client.Client, s *fileSchedule, now, until time.Time, times bool) (planned, error) {
+	p := planned{Name: s.name, Action: "create", Until: until, wanted: s.definition}
+	name := s.name
+	if name == "" || slices.Contains(noNames, name) {
+		name = "unnamed" // that is known already; what else is wrong with it?
+	}
+	change, err := api.PlanSchedule(ctx, name, s.definition)
+	if err != nil {
+		return p, err
+	}
+	p.Tenant, p.Fields, p.version, p.Rule = change.Tenant, change.Fields, change.Version, change.Description
+	switch change.Action {
+	case "none":
+		p.Action = "unchanged"
+		return p, nil
+	case "change":
+		p.Action = "change"
+	}
+	if times {
+		err = p.compareTimes(ctx, api, now, until)
+	}
+	return p, err
+}
+
+// compareTimes fills in which coming fire times appear, vanish and move.
+func (p *planned) compareTimes(ctx context.Context, api *client.Client, now, until time.Time) error {
+	var wanted client.NewSchedule
+	if err := json.Unmarshal(p.wanted, &wanted); err != nil {
+		return fmt.Errorf("schedule %s: %w", p.Name, err)
+	}
 	var old []client.PreviewItem
 	ends := until
-	kept, err := api.GetSchedule(ctx, s.Tenant, s.Name)
-	switch {
-	case errors.Is(err, client.ErrNotFound):
-	case err != nil:
-		return p, err
-	default:
-		p.Tenant = kept.Tenant // the token's own, where the file names none
-		p.version = kept.Version
-		if p.Fields, err = differing(&kept.NewSchedule, &s); err != nil {
-			return p, err
+	if p.version != 0 {
+		if !slices.ContainsFunc(p.Fields, func(name string) bool { return slices.Contains(timing, name) }) {
+			return nil // an interval goes on from where it began, which a preview does not know
 		}
-		if p.Action = "change"; len(p.Fields) == 0 {
-			p.Action, p.Rule = "unchanged", kept.Description
-			return p, nil
+		kept, err := api.GetSchedule(ctx, p.Tenant, p.Name)
+		if err == nil {
+			old, ends, err = standing(ctx, api, kept, until)
 		}
-		if old, ends, err = standing(ctx, api, kept, until); err != nil {
-			return p, err
+		if err != nil {
+			return err
 		}
 	}
-	preview, err := enough(until, func(count int) (*client.Preview, error) { return api.PreviewSchedule(ctx, s.Rule, now, count) })
+	preview, err := enough(until, func(count int) (*client.Preview, error) { return api.PreviewSchedule(ctx, wanted.Rule, now, count) })
 	if err != nil {
-		return p, faultOf(s.Name, err)
+		return err
 	}
-	p.Rule = preview.Description
 	fresh, reach := within(preview.Items, until)
-	if s.Paused {
+	if wanted.Paused {
 		fresh, reach = nil, until
-	}
-	if kept != nil && sameRule(&kept.NewSchedule, &s) && kept.Paused == s.Paused {
-		return p, nil // an interval goes on from where it began, which a preview does not know
 	}
 	if p.Until = reach; ends.Before(reach) {
 		p.Until = ends
 	}
 	p.compare(old, fresh)
-	return p, nil
+	return nil
 }
 
 // standing are the coming fire times of a schedule as it stands.
@@ -184,76 +213,8 @@ func (p *planned) compare(old, fresh []client.PreviewItem) {
 // differs reports whether applying would do something.
 func (p *planned) differs() bool { return p.Action != "unchanged" && p.Action != "stays" }
 
-var ruleNames = []string{"cron", "every", "time_zone", "dst_gap", "dst_overlap", "starts_at", "ends_at"}
-
-func sameRule(a, b *client.NewSchedule) bool {
-	fields, err := differing(a, b)
-	return err == nil && !slices.ContainsFunc(fields, func(name string) bool { return slices.Contains(ruleNames, name) })
-}
-
-// defaults are what the API fills in.
-var defaults = map[string]string{
-	"dst_gap": `"run_at_transition"`, "dst_overlap": `"first"`, "missed": `"once"`, "overlap": `"allow"`, "priority": `"default"`, "payload": `{}`,
-}
-
-// differing names the fields in which a definition differs from the one that stands. Values of a target's headers are
-// never told, and so count as differing.
-func differing(kept, wanted *client.NewSchedule) (names []string, err error) {
-	have, err := fieldsOf(kept)
-	if err != nil {
-		return nil, err
-	}
-	want, err := fieldsOf(wanted)
-	if err != nil {
-		return nil, err
-	}
-	for name := range want {
-		if _, ok := have[name]; !ok {
-			names = append(names, name)
-		}
-	}
-	for name, value := range have {
-		if name == "tenant" && want[name] == "" {
-			continue // the token's own
-		}
-		if value != want[name] {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names, nil
-}
-
-// fieldsOf are the fields of a definition as text, each in one form.
-func fieldsOf(s *client.NewSchedule) (map[string]string, error) {
-	document, err := s.Document()
-	if err != nil {
-		return nil, err
-	}
-	var raw map[string]json.RawMessage
-	if err := json.Unmarshal(document, &raw); err != nil {
-		return nil, err
-	}
-	fields := map[string]string{}
-	for name, value := range defaults {
-		fields[name] = value
-	}
-	for name, value := range raw {
-		if name != "payload" {
-			fields[name] = string(value)
-			continue
-		}
-		var any any
-		decoder := json.NewDecoder(bytes.NewReader(value))
-		decoder.UseNumber()
-		if err := decoder.Decode(&any); err != nil {
-			return nil, err
-		}
-		sorted, err := json.Marshal(any)
-		if err != nil {
-			return nil, err
-		}
-		fields[name] = string(sorted)
-	}
-	return fields, nil
-}
+// ruleNames are the fields of a rule, timing those that say when a schedule fires.
+var (
+	ruleNames = []string{"cron", "every", "time_zone", "dst_gap", "dst_overlap", "starts_at", "ends_at"}
+	timing    = append(ruleNames[:len(ruleNames):len(ruleNames)], "paused")
+)

@@ -127,9 +127,9 @@ func TestApply(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	for bad, says := range map[string]string{
-		"schedules:\n  - {name: a, cron: '@daily', type: a, colour: 1}": "colour", "schedules:\n  - {cron: '@daily', type: a}": "has no name", "jobs: []": "jobs",
-		"schedules:\n  - {name: a, cron: '@daily', type: a}\n  - {name: a, cron: '@daily', type: a}": "stands twice", "schedules:\n  - {name: a, every: soon, type: a}": "every",
-		"schedules:\n  - {name: a, cron: '0 0 30 2 *', type: a}": "a: cron", "a: &a [x]\nb: [*a,*a]": "not found", "---\nschedules: []\n---\n{}": "more than one", "\x00": "control",
+		"schedules:\n  - {name: a, cron: '@daily', type: a, colour: 1}": "colour", "schedules:\n  - {cron: '@daily', type: a}": "line 2: name: is required", "jobs: []": "line 1: jobs: is not a field",
+		"schedules:\n  - {name: a, cron: '@daily', type: a}\n  - {name: a, cron: '@daily', type: a}": "line 3: a: name: is given twice", "schedules:\n  - {name: a, every: soon, type: a}": "every",
+		"schedules:\n  - {name: a, cron: '0 0 30 2 *', type: a}": "a: cron", "a: &a [x]\nb: [*a,*a]": "line 2: b: is not a field", "---\nschedules: []\n---\n{}": "line 3: begins a second document", "# \x00": "line 1: holds a control character",
 		"schedules:\n  - {name: a, cron: '@daily', type: a, 1: x}": "1",
 	} {
 		write(bad)

@@ -64,6 +64,7 @@ var needs = map[string]need{
 	"list-occurrences":  {core.RoleRead, tenant},
 	"next-occurrences":  {core.RoleRead, tenant},
 	"preview-schedule":  {core.RoleRead, tenant},
+	"plan-schedule":     {core.RoleAdmin, tenant}, // it compares secrets: asked often enough, it tells them
 	"list-alerts":       {core.RoleRead, tenant},
 
 	"stats":   {core.RoleRead, tenant},

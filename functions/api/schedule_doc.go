@@ -58,6 +58,15 @@ type scheduleDoc struct {
 	UpdatedAt   string `json:"updated_at" format:"date-time"`
 }
 
+// scheduleChangeDoc is what putting a definition would do.
+type scheduleChangeDoc struct {
+	Action      string   `json:"action" enum:"create,change,none" doc:"What PUT would do: make the schedule, change it, or nothing."`
+	Fields      []string `json:"fields" nullable:"false" doc:"What changes, by name; a header of a target as target.headers.NAME." example:"[\"cron\",\"target.headers.authorization\"]"`
+	Tenant      string   `json:"tenant,omitempty" doc:"Whose schedule it is or would be: the one given, or the token's own."`
+	Version     int64    `json:"version,omitempty" doc:"Of the schedule that is there, for If-Match."`
+	Description string   `json:"description" doc:"The new rule in words." example:"At 02:30 every day, Europe/Berlin"`
+}
+
 // schedulePageDoc is one page of schedules.
 type schedulePageDoc struct {
 	Items      []scheduleDoc `json:"items" nullable:"false"`

@@ -40,6 +40,10 @@ func (a *API) scheduleRoutes(schemas huma.Registry) []route {
 		{tagged(describe(schemas, tag, "get-schedule", http.MethodGet, path, "Look at a schedule", "").with(scheduleName(), tenantParam()).
 			answers(http.StatusOK, "The schedule.", one)).refuses(http.StatusNotFound, http.StatusUnprocessableEntity), a.getSchedule, 0},
 		{tagged(put).refusesBody(http.StatusPreconditionFailed), a.putSchedule, a.Limits.BodyTime},
+		{describe(schemas, tag, "plan-schedule", http.MethodPost, path+"/plan", "What would a definition change?",
+			"Checks all that PUT checks, and keeps nothing. Values are compared by what they mean, those of a target's headers too, which it does not show.").
+			with(scheduleName()).takes(schemaOf[newScheduleDoc](schemas), true).
+			answers(http.StatusOK, "What PUT would do.", schemaOf[scheduleChangeDoc](schemas)).refusesBody(), a.planSchedule, a.Limits.BodyTime},
 		{gone.refuses(http.StatusNotFound, http.StatusPreconditionFailed, http.StatusUnprocessableEntity), a.deleteSchedule, 0},
 		{turn("pause-schedule", "pause", "Pause a schedule", "Nothing fires until it is resumed."), a.pauseSchedule, a.Limits.BodyTime},
 		{turn("resume-schedule", "resume", "Resume a schedule", "What came due in the pause fares by the missed policy, once."), a.resumeSchedule, a.Limits.BodyTime},

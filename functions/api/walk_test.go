@@ -141,7 +141,7 @@ func (w *stroll) paths(t *testing.T) []place {
 		return []place{{strings.Replace(w.path, "{id}", w.other.tokenID, 1), strings.Replace(w.path, "{id}", "0123456789abcdef", 1)}}
 	case strings.HasPrefix(w.path, "/v1/types/{type}"):
 		return []place{{strings.Replace(w.path, "{type}", "globex.work", 1), strings.Replace(w.path, "{type}", "nobody.work", 1)}}
-	case w.op.OperationID == "put-schedule": // a name is each tenant's own: the walker makes one of its own
+	case w.op.OperationID == "put-schedule" || w.op.OperationID == "plan-schedule": // a name is each tenant's own: the walker makes one of its own
 		return []place{{strings.Replace(w.path, "{name}", "globex-put", 1), ""}}
 	case strings.HasPrefix(w.path, "/v1/schedules/{name}"):
 		return []place{{strings.Replace(w.path, "{name}", "globex-schedule", 1), strings.Replace(w.path, "{name}", "nobody-schedule", 1)}}

@@ -1,0 +1,112 @@
+package api
+
+import (
+	"encoding/json"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// scheduleField reads one field of a definition. What must not be zero where it stands is held against its rule here.
+func (a *API) scheduleField(d *decoder, s *core.ScheduleRule, name string, value []byte) {
+	length := func(to *core.ScheduleLength) {
+		if v, ok := d.duration(name, value); ok {
+			*to = core.ScheduleLength(v)
+		}
+	}
+	word := func(to *string) { *to = d.some(name, value) }
+	switch name {
+	case "cron":
+		word(&s.Cron)
+	case "every":
+		if length(&s.Every); s.Every == 0 && d.clean(name) {
+			d.fault(name, "must lie between 1s and 876000h (100 years)")
+		}
+	case "time_zone":
+		word(&s.TimeZone)
+	case "dst_gap":
+		word(&s.DSTGap)
+	case "dst_overlap":
+		word(&s.DSTOverlap)
+	case "starts_at":
+		s.StartsAt = d.instant(name, value, a.Now())
+	case "ends_at":
+		s.EndsAt = d.instant(name, value, a.Now())
+	case "missed":
+		word(&s.Missed)
+	case "missed_window":
+		if length(&s.MissedWindow); s.MissedWindow == 0 && d.clean(name) {
+			d.fault(name, "must be longer than 0s; leave the field out for no bound")
+		}
+	case "missed_limit":
+		s.MissedLimit = d.whole(name, value, 1, core.MaxMissedLimit)
+	case "missed_grace":
+		if length(&s.MissedGrace); s.MissedGrace == 0 && d.clean(name) {
+			d.fault(name, a.Schedules.GraceRule())
+		}
+	case "overlap":
+		word(&s.Overlap)
+	case "jitter":
+		length(&s.Jitter)
+	case "expect_within":
+		if length(&s.ExpectWithin); s.ExpectWithin == 0 && d.clean(name) {
+			d.fault(name, "must be at least 1s; leave the field out to expect nothing")
+		}
+	case "expires_after":
+		if length(&s.ExpiresAfter); s.ExpiresAfter == 0 && d.clean(name) {
+			d.fault(name, core.ExpiresAfterRule)
+		}
+	case "expect_paused":
+		s.ExpectPaused = d.flag(name, value)
+	case "paused":
+		s.Paused = d.flag(name, value)
+	case "timeout":
+		if length(&s.Timeout); s.Timeout == 0 && d.clean(name) {
+			d.fault(name, "must lie between 1s and 24h")
+		}
+	default:
+		a.scheduleJobField(d, s, name, value)
+	}
+}
+
+// scheduleJobField reads a field that a schedule's jobs get.
+func (a *API) scheduleJobField(d *decoder, s *core.ScheduleRule, name string, value []byte) {
+	switch name {
+	case "type":
+		s.Type, _ = d.text(name, value)
+	case "payload":
+		s.Payload = json.RawMessage(value)
+		d.large = d.large || len(value) > core.MaxPayloadBytes
+	case "priority":
+		if p := d.priority(name, value); p.Valid() {
+			s.Priority = p.String()
+		}
+	case "max_attempts":
+		s.MaxAttempts = d.whole(name, value, 1, core.MaxAttempts)
+	case "backoff":
+		s.Backoff = []core.ScheduleLength{}
+		d.array(name, value, core.MaxBackoff, func(field string, value []byte) {
+			wait, _ := d.duration(field, value)
+			s.Backoff = append(s.Backoff, core.ScheduleLength(wait))
+		})
+		if len(s.Backoff) == 0 && d.clean(name) {
+			d.fault(name, "must list 1 to 20 durations")
+		}
+	case "target":
+		s.Target = a.target(d, name, value)
+	case "tags":
+		d.array(name, value, core.MaxTags, func(field string, value []byte) {
+			tag, _ := d.text(field, value)
+			s.Tags = append(s.Tags, tag)
+		})
+	}
+}
+
+// clean reports whether nothing was found wrong with a field yet.
+func (d *decoder) clean(field string) bool {
+	for _, e := range d.errs {
+		if e.Field == d.path+field {
+			return false
+		}
+	}
+	return true
+}

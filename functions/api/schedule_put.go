@@ -1,0 +1,136 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// definition is what a caller asks to make of the schedule of a name. It has passed every check.
+type definition struct {
+	tenant, name string
+	rule         core.ScheduleRule
+}
+
+// readDefinition reads the definition in a request's body and holds it against every rule.
+func (a *API) readDefinition(w http.ResponseWriter, r *http.Request) (definition, error) {
+	s := definition{tenant: callerOf(r.Context()).tenant, name: r.PathValue("name")}
+	body, err := a.readBody(w, r, a.Limits.Body)
+	if err != nil {
+		return s, err
+	}
+	raw, err := parse(body)
+	if err != nil {
+		return s, err
+	}
+	d := &decoder{}
+	d.object(raw, scheduleFields, func(field string, value []byte) {
+		if field == "tenant" {
+			s.tenant = d.ownTenant(value, s.tenant)
+			return
+		}
+		a.scheduleField(d, &s.rule, field, value)
+	})
+	if !d.has("type") {
+		d.fault("type", "is required")
+	}
+	checked := s.rule // Put fills in the defaults itself
+	d.blame(a.Schedules.Check(s.tenant, s.name, &checked, a.Now()))
+	a.boundTimeout(d, time.Duration(s.rule.Timeout), s.rule.Target, s.rule.Type)
+	if noPathPart(s.name) {
+		d.fault("name", nameRule)
+	}
+	if p := d.problem(); p != nil {
+		return s, p
+	}
+	return s, a.checkTarget(r.Context(), s.rule.Target)
+}
+
+// ownTenant reads the tenant of a definition: the one given, which must be the token's where that has one.
+func (d *decoder) ownTenant(value []byte, own string) string {
+	const field = "tenant"
+	switch given := d.some(field, value); {
+	case own == "":
+		return given
+	case d.clean(field) && given != own:
+		d.fault(field, "must be left out, or be the tenant of this token")
+	}
+	return own
+}
+
+// putSchedule answers PUT /v1/schedules/{name}: it makes the schedule, or gives it another definition as a whole.
+func (a *API) putSchedule(w http.ResponseWriter, r *http.Request) error {
+	if err := a.newParams(r, nil).problem(); err != nil {
+		return err
+	}
+	asked, err := readConditions(r.Header)
+	if err != nil {
+		return err
+	}
+	s, err := a.readDefinition(w, r)
+	if err != nil {
+		return err
+	}
+	match, err := a.resolve(r.Context(), asked, s.tenant, s.name)
+	switch {
+	case errors.Is(err, core.ErrNotFound):
+		return scheduleFault(core.ErrStale)
+	case err != nil:
+		return scheduleFault(err)
+	}
+	kept, made, err := a.Schedules.Put(r.Context(), s.tenant, s.name, s.rule, match)
+	if err != nil {
+		return scheduleFault(err)
+	}
+	status := http.StatusOK
+	if made {
+		status = http.StatusCreated
+	}
+	return a.showSchedule(w, status, &kept)
+}
+
+// planSchedule answers POST /v1/schedules/{name}/plan: what putting this definition would change. It checks all that PUT
+// checks and keeps nothing.
+func (a *API) planSchedule(w http.ResponseWriter, r *http.Request) error {
+	if err := a.newParams(r, nil).problem(); err != nil {
+		return err
+	}
+	s, err := a.readDefinition(w, r)
+	if err != nil {
+		return err
+	}
+	change, err := a.Schedules.Compare(r.Context(), s.tenant, s.name, s.rule)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, appendScheduleChange(nil, s.tenant, &change))
+	return nil
+}
+
+// appendScheduleChange appends what putting a definition would do.
+func appendScheduleChange(b []byte, tenant string, c *core.ScheduleChange) []byte {
+	action := "change"
+	switch {
+	case c.Version == 0:
+		action = "create"
+	case len(c.Fields) == 0:
+		action = "none"
+	}
+	b = appendString(append(b, `{"action":`...), action)
+	b = append(b, `,"fields":[`...)
+	for i, field := range c.Fields {
+		b = appendString(comma(b, i), field)
+	}
+	b = append(b, ']')
+	if tenant != "" {
+		b = appendField(b, "tenant", tenant)
+	}
+	if c.Version != 0 {
+		b = strconv.AppendInt(append(b, `,"version":`...), c.Version, 10)
+	}
+	b = appendField(b, "description", c.Description)
+	return append(b, '}')
+}
