@@ -9,7 +9,7 @@ import (
 
 const (
 	wokenFor   = 10 * time.Second // that a woken tick goes on at least: longer than whoever woke it waits before it wakes it again
-	idleUpkeep = 10 * time.Minute // between upkeeps of a tick that ends when idle
+	upkeepLate = time.Hour        // how long upkeep waits for an invocation that finds something to do
 )
 
 // Memory is what a process that is invoked again and again keeps between invocations. The zero value remembers nothing.
@@ -18,13 +18,13 @@ type Memory struct {
 	asleep time.Time // invocations leave the store alone before this
 	upkeep time.Time // no upkeep before this
 	state  latest    // record of the state
+	kept   time.Time // when upkeep last began
 }
 
 // invocation is what one invocation differs in from a tick that runs all the time.
 type invocation struct {
 	leaveIdle, leaveAfter time.Duration // see core.TickerOptions
 	upkeep                time.Time     // none before this
-	upkeepEvery           time.Duration // zero means the default
 	state                 *latest       // nil means none before
 }
 
@@ -46,7 +46,7 @@ func (m *Memory) Asleep(now time.Time, log *slog.Logger) bool {
 // Invoke is one invocation: it ticks until ctx's end, or until nothing is due where the settings let it end idle, or in
 // economy mode does what there is to do now. Woken says that somebody has made something due.
 func Invoke(ctx context.Context, o Options, m *Memory, woken bool) error {
-	o.invocation = m.next(o.Settings.TickIdle, woken)
+	o.invocation = m.next(o.Settings.TickIdle, woken, time.Now())
 	f, err := New(ctx, o)
 	if err != nil {
 		return err
@@ -66,14 +66,21 @@ func Invoke(ctx context.Context, o Options, m *Memory, woken bool) error {
 	return err
 }
 
-// next is what the next invocation is like.
-func (m *Memory) next(idle time.Duration, woken bool) invocation {
+// next is what the next invocation is like. Upkeep, which is most of the work of one that finds nothing to do, is left to those
+// that go on for a while, for up to an hour.
+func (m *Memory) next(idle time.Duration, woken bool, now time.Time) invocation {
 	if idle == 0 {
 		return invocation{state: &m.state}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	i := invocation{state: &m.state, leaveIdle: idle, upkeep: m.upkeep, upkeepEvery: idleUpkeep}
+	i := invocation{state: &m.state, leaveIdle: idle}
+	if now.Round(0).Sub(m.kept) < upkeepLate {
+		i.upkeep = now.Add(wokenFor)
+		if m.upkeep.After(i.upkeep) {
+			i.upkeep = m.upkeep
+		}
+	}
 	if woken {
 		i.leaveAfter = wokenFor
 	}
@@ -84,7 +91,10 @@ func (m *Memory) next(idle time.Duration, woken bool) invocation {
 func (m *Memory) note(f *Function, o Options, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.asleep, m.upkeep = time.Time{}, f.ticker.MaintainNext().Round(0)
+	m.asleep = time.Time{}
+	if next := f.ticker.MaintainNext(); next != o.invocation.upkeep {
+		m.upkeep, m.kept = next.Round(0), now.Round(0)
+	}
 	if rest := min(o.Settings.TickSleep, f.ticker.DueIn()-time.Minute); rest > 0 {
 		m.asleep = now.Round(0).Add(rest) // by the wall clock: the other one stands still while a function is frozen
 	}

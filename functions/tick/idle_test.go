@@ -80,12 +80,16 @@ func TestInvokeEndsIdle(t *testing.T) {
 		t.Errorf("asleep until %s, want for ten minutes", i.memory.asleep)
 	}
 	i.submit(t, 5*time.Minute)
+	began := time.Now()
 	<-i.begin(t)
 	if now = time.Now(); !i.asleep(now.Add(3*time.Minute)) || i.asleep(now.Add(4*time.Minute)) {
 		t.Errorf("asleep until %s, want until a minute before the job is due", i.memory.asleep)
 	}
-	if i.memory.upkeep.Before(now.Add(idleUpkeep / 2)) {
-		t.Errorf("upkeep again at %s", i.memory.upkeep)
+	if kept := i.memory.kept; kept.IsZero() || kept.After(began) {
+		t.Errorf("upkeep at %s, want in the first invocation and not in the second", kept)
+	}
+	if next := i.memory.next(time.Minute, false, now.Add(2*time.Hour)); !next.upkeep.IsZero() {
+		t.Errorf("upkeep is left until %s after two hours without", next.upkeep)
 	}
 }
 
@@ -136,7 +140,7 @@ func TestInvokeBesideAnother(t *testing.T) {
 	if i.asleep(time.Now()) {
 		t.Error("it rests, and knows nothing of what is due")
 	}
-	if woken := i.memory.next(time.Minute, true); woken.leaveAfter != wokenFor || woken.leaveIdle != time.Minute {
+	if woken := i.memory.next(time.Minute, true, time.Now()); woken.leaveAfter != wokenFor || woken.leaveIdle != time.Minute {
 		t.Errorf("%+v", woken)
 	}
 }

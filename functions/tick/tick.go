@@ -72,8 +72,8 @@ func New(ctx context.Context, o Options) (*Function, error) {
 	schedules := core.ScheduleOptions{Types: o.Types, Takeover: o.Settings.Takeover()}
 	t, err := core.NewTicker(o.Store, core.TickerOptions{
 		LeaveIdle: o.invocation.leaveIdle, LeaveAfter: o.invocation.leaveAfter,
-		MaintainNext: o.invocation.upkeep, MaintainPeriod: o.invocation.upkeepEvery,
-		Holder: o.Holder, Period: o.Settings.Tick, LeaseLength: o.Settings.BucketLease, Topics: f.topics, Wake: o.Wake,
+		MaintainNext: o.invocation.upkeep,
+		Holder:       o.Holder, Period: o.Settings.Tick, LeaseLength: o.Settings.BucketLease, Topics: f.topics, Wake: o.Wake,
 		Maintain:  core.MaintainRequest{HistoryRetention: o.Settings.HistoryRetention, DeadRetention: o.Settings.DeadRetention, LedgerRetention: o.Settings.LedgerRetention},
 		Schedules: schedules, OnAlerts: o.Alerts, Counts: o.Counts,
 		OnTick:   onTick,
