@@ -9,14 +9,15 @@ import (
 
 // Stats is the whole in numbers, at most a second old.
 type Stats struct {
-	Now             time.Time    `json:"now"`    // the store's clock
-	Window          string       `json:"window"` // the period that lags and counts by type are about
-	Mode            string       `json:"mode"`   // how workers get jobs: ModeDirect or ModeQueues
-	Queues          []QueueStats `json:"queues"` // one per priority, most urgent first
+	Now             time.Time    `json:"now"`     // the store's clock
+	Window          string       `json:"window"`  // the period that lags and counts by type are about
+	Mode            string       `json:"mode"`    // how workers get jobs: ModeDirect or ModeQueues
+	Queues          []QueueStats `json:"queues"`  // one per priority, most urgent first
+	Workers         int          `json:"workers"` // that live
 	Types           []TypeStats  `json:"types"`
 	DeadLetters     int          `json:"dead_letters"`
 	Stuck           int          `json:"stuck"`     // running jobs whose lease has passed
-	Unhandled       int          `json:"unhandled"` // due jobs of types that no worker handles
+	Unhandled       int          `json:"unhandled"` // due jobs, queued ones included, of types that no worker handles
 	Capped          bool         `json:"capped"`    // DeadLetters or Unhandled stopped at 100,000
 	OldestSnapshot  string       `json:"oldest_snapshot"`
 	HistoryOverflow int          `json:"history_overflow"`
@@ -56,6 +57,9 @@ type TypeStats struct {
 	Cancelled int64  `json:"cancelled"`
 	Lost      int64  `json:"lost"`
 	Snoozed   int64  `json:"snoozed"`
+	Strayed   int64  `json:"strayed"`   // messages that came to workers without a handler, and were passed on
+	Workers   int    `json:"workers"`   // live ones that have a handler for it
+	Unhandled int    `json:"unhandled"` // its due jobs, where no worker handles it
 }
 
 // Stats asks for the numbers.

@@ -6,8 +6,13 @@ import (
 	"time"
 )
 
-// register announces the types of this worker; after lost leases under a new name, so that what still carries
-// the old one is known to be given up.
+const (
+	announceRetry    = time.Second // after an announcement that failed
+	announceRetryMax = 5 * time.Second
+)
+
+// register asks the store whether it is there by announcing this worker; after lost leases under a new name, so that what
+// still carries the old one is known to be given up.
 func (w *Worker) register() error {
 	name := *w.name.Load()
 	anew := w.beats.needsName()
@@ -15,8 +20,7 @@ func (w *Worker) register() error {
 		w.beats.names++
 		name = fmt.Sprintf("%s~%d", w.opts.ID, w.beats.names+1)
 	}
-	types, _ := w.current()
-	if err := w.announceTypes(types); err != nil {
+	if err := w.announceNow(true); err != nil {
 		return err
 	}
 	if anew {
@@ -30,10 +34,23 @@ func (w *Worker) register() error {
 	return nil
 }
 
-// announce registers at the start, however long the store takes to answer.
+// announceNow says that this worker is there and what it handles; not always where that was said a moment ago.
+func (w *Worker) announceNow(always bool) error {
+	ctx, cancel := w.call()
+	defer cancel()
+	p := Presence{Queues: w.queues, Delivers: w.delivers(), Types: w.types, Slots: w.opts.Slots}
+	w.mu.Lock()
+	for _, n := range w.running {
+		p.Busy += n
+	}
+	w.mu.Unlock()
+	return w.announcer.announce(ctx, p, always)
+}
+
+// announce announces at the start, however long the store takes to answer.
 func (w *Worker) announce(ctx context.Context) {
 	for try := 1; ctx.Err() == nil; try++ {
-		err := w.register()
+		err := w.announceNow(false)
 		if err == nil {
 			if try > 1 {
 				w.event(WorkEvent{Kind: StoreBack})
@@ -45,4 +62,41 @@ func (w *Worker) announce(ctx context.Context) {
 		}
 		sleep(ctx, pause(try, 100*time.Millisecond, 5*time.Second, w.opts.Chance()))
 	}
+}
+
+// announceLoop announces again and again until ctx ends, for announcements age, and makes the worker claim types that come to
+// be delivered. An outage is told by the heartbeats.
+func (w *Worker) announceLoop(ctx context.Context) {
+	timer := time.NewTimer(PresenceEvery)
+	defer timer.Stop()
+	var changed <-chan struct{} // other types are delivered
+	if w.delivers() {
+		changed = w.opts.Types.Changed()
+	}
+	for try := 0; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+			changed = w.opts.Types.Changed()
+			w.Wake()
+			continue
+		case <-timer.C:
+		case <-w.announceC:
+		}
+		if err := w.announceNow(false); err != nil {
+			try++
+			timer.Reset(pause(try, announceRetry, announceRetryMax, w.opts.Chance()))
+			continue
+		}
+		try = 0
+		timer.Reset(w.announcer.next(time.Now()))
+	}
+}
+
+// withdraw says that this worker takes no more jobs.
+func (w *Worker) withdraw() {
+	ctx, cancel := context.WithTimeout(w.base, w.flushGrace())
+	defer cancel()
+	w.announcer.withdraw(ctx)
 }

@@ -36,11 +36,12 @@ func (o DispatchOptions) withDefaults() DispatchOptions {
 
 // dispatcher is the Ticker's queue mode: it decides what a pass may mark queued and publishes what it did.
 type dispatcher struct {
-	store     TickStore
-	opts      DispatchOptions
-	period    time.Duration
-	observe   func([]Job)
-	publisher *publisher
+	store       TickStore
+	opts        DispatchOptions
+	unannounced bool // types that nobody announces are published, too
+	period      time.Duration
+	observe     func([]Job)
+	publisher   *publisher
 
 	windows map[Priority]*Window
 	lanes   lanePlan  // what waits, as the last pass saw it
@@ -54,7 +55,7 @@ type dispatcher struct {
 
 func newDispatcher(store TickStore, opts TickerOptions, failed func(n int, err error)) (*dispatcher, error) {
 	d := &dispatcher{
-		store: store, opts: opts.Dispatch.withDefaults(), period: opts.Period, observe: opts.OnDispatch,
+		store: store, opts: opts.Dispatch.withDefaults(), period: opts.Period, observe: opts.OnDispatch, unannounced: opts.Unannounced,
 		windows: map[Priority]*Window{}, spare: map[Priority]int{}, given: map[Priority]int{},
 	}
 	for _, p := range Priorities {
@@ -77,7 +78,7 @@ func (d *dispatcher) prepare(ctx context.Context, req *TickRequest) error {
 	if d.publisher.behind() {
 		return nil // the queue takes less than was marked already: more would only burn dispatch leases
 	}
-	req.Dispatch = true
+	req.Dispatch, req.Unannounced = true, d.unannounced
 	req.DispatchLease, req.DispatchLeaseMax, req.RepublishLimit = d.opts.Lease, d.opts.LeaseMax, d.opts.RepublishLimit
 	req.Quotas = d.lanes.quotas(d.credits(), d.opts.PassLimit, time.Now(), time.Since(d.seen))
 	return nil

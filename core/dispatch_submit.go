@@ -30,10 +30,15 @@ type SubmitDispatchOptions struct {
 	Topics map[Priority]Topic
 	// TakeCredit says how many of n jobs may be dispatched; see Ticker.TakeCredit. It may ask a store, within ctx.
 	TakeCredit func(ctx context.Context, p Priority, n int) int
-	Lease      time.Duration          // dispatch lease of these rows. Zero means 5 s
-	Timeout    time.Duration          // of publishing, which the submitter waits for. Zero means 2 s
-	Rest       time.Duration          // without dispatch at submit after a failed Send. Zero means 5 s
-	OnDispatch func(dispatched []Job) // sees jobs between their commit and their publishing. Nil means nobody looks
+	Lease      time.Duration // dispatch lease of these rows. Zero means 5 s
+	Timeout    time.Duration // of publishing, which the submitter waits for. Zero means 2 s
+	Rest       time.Duration // without dispatch at submit after a failed Send. Zero means 5 s
+	// Fleet knows what workers handle, Types what is deliverable: jobs of other types wait for the tick, but for those that
+	// nobody announces where Unannounced says that functions may handle them. Nil means that all is published.
+	Fleet       *FleetView
+	Types       *Types
+	Unannounced bool
+	OnDispatch  func(dispatched []Job) // sees jobs between their commit and their publishing. Nil means nobody looks
 }
 
 // NewSubmitDispatcher makes a SubmitDispatcher over store.
@@ -77,6 +82,9 @@ func (d *SubmitDispatcher) SubmitOnce(ctx context.Context, key IdempotencyKey, j
 	return d.store.SubmitOnce(ctx, key, jobs, render)
 }
 
+// submitFleetAge is how old what workers handle may be. A type whose worker has just come waits for the tick until then.
+const submitFleetAge = 5 * time.Second
+
 // ask marks the jobs that may be written as queued, in a copy.
 func (d *SubmitDispatcher) ask(ctx context.Context, jobs []NewJob, now time.Time) []NewJob {
 	if now.UnixNano() < d.rest.Load() {
@@ -84,23 +92,44 @@ func (d *SubmitDispatcher) ask(ctx context.Context, jobs []NewJob, now time.Time
 	}
 	// By this process's clock; the store's decides whether a job lies ahead.
 	due := func(j NewJob) bool { return !j.RunAt.After(now) && (j.Delay == 0 || !j.RunAt.IsZero()) }
+	if !slices.ContainsFunc(jobs, due) {
+		return jobs
+	}
+	published := d.published(ctx)
 	credit := map[Priority]int{}
-	for _, j := range jobs {
-		if due(j) {
-			credit[cmp.Or(j.Priority, Default)]++
+	for i := range jobs {
+		if due(jobs[i]) && published(&jobs[i]) {
+			credit[cmp.Or(jobs[i].Priority, Default)]++
 		}
 	}
 	for p, n := range credit {
 		credit[p] = d.opts.TakeCredit(ctx, p, n)
 	}
 	asked := slices.Clone(jobs)
-	for i, j := range asked {
-		if p := cmp.Or(j.Priority, Default); due(j) && credit[p] > 0 {
+	for i := range asked {
+		if p := cmp.Or(asked[i].Priority, Default); credit[p] > 0 && due(asked[i]) && published(&asked[i]) {
 			credit[p]--
 			asked[i].Queued, asked[i].QueuedLease = true, d.opts.Lease
 		}
 	}
 	return asked
+}
+
+// published returns whether jobs are of a type that is published now. Where that is not known none is: they wait for the
+// tick.
+func (d *SubmitDispatcher) published(ctx context.Context) func(*NewJob) bool {
+	if d.opts.Fleet == nil {
+		return func(*NewJob) bool { return true }
+	}
+	fleet, err := d.opts.Fleet.About(ctx, submitFleetAge)
+	return func(j *NewJob) bool {
+		deliverable := j.Target != nil
+		if !deliverable && d.opts.Types != nil {
+			known, ok := d.opts.Types.Lookup(j.Type)
+			deliverable = ok && known.MayDeliver()
+		}
+		return err == nil && fleet.Publishes(j.Type, deliverable, d.opts.Unannounced)
+	}
 }
 
 // publish sends the messages; those not known to be published are made due for the tick. The caller's ctx does

@@ -48,11 +48,19 @@ func (m *memStore) get(id int64) Job {
 	return *m.jobs[id]
 }
 
-// announced are the types that were announced, in order of name.
+// announced are the types of workers that are there, in order of name, and "delivers" where one delivers.
 func (m *memStore) announced() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.Sorted(slices.Values(m.told))
+	var types []string
+	for _, p := range m.present {
+		types = append(types, p.Types...)
+		if p.Delivers {
+			types = append(types, "delivers")
+		}
+	}
+	slices.Sort(types)
+	return slices.Compact(types)
 }
 
 // tally counts jobs by status.

@@ -13,17 +13,17 @@ import (
 // Faults are injected around its calls.
 type memStore struct {
 	SubmitStore
-	mu     sync.Mutex
-	nextID int64
-	jobs   map[int64]*Job
-	lanes  map[memLaneKey]*laneHeap
-	locked map[int64]bool // rows in a foreign transaction
-	offset time.Duration  // of the store's clock
-	counts []Rollup
-	shard  int
-	calls  map[string]int
-	told   []string // types announced
-	names  []string // worker ids seen by claims
+	mu      sync.Mutex
+	nextID  int64
+	jobs    map[int64]*Job
+	lanes   map[memLaneKey]*laneHeap
+	locked  map[int64]bool // rows in a foreign transaction
+	offset  time.Duration  // of the store's clock
+	counts  []Rollup
+	shard   int
+	calls   map[string]int
+	present map[string]Presence // workers that said that they are there
+	names   []string            // worker ids seen by claims
 
 	// before fails a call that is not carried out; after loses the answer of one that was.
 	before, after func(method string) error
@@ -259,16 +259,37 @@ func (m *memStore) Unhandled(_ context.Context, refs []Ref) error {
 	return m.leave("Unhandled")
 }
 
-func (m *memStore) Announce(_ context.Context, types []string) error {
+func (m *memStore) Announce(_ context.Context, p Presence) error {
 	if err := m.enter("Announce"); err != nil {
 		return err
 	}
-	for _, typ := range types {
-		if !slices.Contains(m.told, typ) {
-			m.told = append(m.told, typ)
-		}
+	if m.present == nil {
+		m.present = map[string]Presence{}
 	}
+	m.present[p.ID] = p
 	return m.leave("Announce")
+}
+
+func (m *memStore) Withdraw(_ context.Context, id string) error {
+	if err := m.enter("Withdraw"); err != nil {
+		return err
+	}
+	delete(m.present, id)
+	return m.leave("Withdraw")
+}
+
+func (m *memStore) Fleet(context.Context) (Fleet, error) {
+	if err := m.enter("Fleet"); err != nil {
+		return Fleet{}, err
+	}
+	f := Fleet{Live: map[string]bool{}}
+	for _, p := range m.present {
+		for _, t := range p.Types {
+			f.Live[t] = f.Live[t] || p.Queues
+		}
+		f.Delivers = f.Delivers || p.Delivers && p.Queues
+	}
+	return f, m.leave("Fleet")
 }
 
 func (m *memStore) Heartbeat(_ context.Context, refs []Ref, lease time.Duration) ([]Beat, error) {

@@ -13,12 +13,21 @@ type Stats struct {
 	Totals          []Rollup      // the same since the first job ever: what counters in /metrics need
 	DeadLetters     int           // capped at CountCap
 	Stuck           int           // running with the lease passed
-	Unhandled       int           // waiting, due, of a type no process announced; capped
+	Unhandled       int           // due or queued, of types that no worker handles; capped
+	UnhandledTypes  []TypeCount   // these types, most jobs first; at most MaxTypesTold
+	Workers         int           // that live
+	Handlers        []TypeCount   // types and how many live workers have a handler for each, by name; at most MaxTypesTold
 	OldestSnapshot  time.Duration // age of the oldest open snapshot in the database; 0 when not known
 	HistoryOverflow int
 
 	OldestDueSchedule time.Duration // how long the most overdue schedule has been due; 0 when none is
 	OpenAlerts        []AlertCount  // kinds of which alerts are open
+}
+
+// TypeCount is how many there are of a type.
+type TypeCount struct {
+	Type string
+	N    int
 }
 
 // AlertCount is how many alerts of a kind are open, capped at CountCap.

@@ -10,6 +10,7 @@ type TickRequest struct {
 	ReapAfter   int64         // lost jobs are listed by id, above this one: a full list is followed by its next page
 	ExpireLimit int           // jobs expired at most
 	Dispatch    bool          // queue mode: republish and claim
+	Unannounced bool          // queue mode: types that nobody announces are waiting too, for functions may handle them
 	Quotas      []Quota       // queue mode: what may be marked queued
 	Recall      bool          // direct mode: queued rows whose dispatch lease has passed return to scheduled (token + 1)
 	// DispatchLease is the first dispatch lease; it doubles with each publishing up to DispatchLeaseMax.
@@ -25,12 +26,14 @@ type TickRequest struct {
 // TickResult says what the tick found and did.
 type TickResult struct {
 	Now        time.Time
-	Held       []Held               // buckets held now
-	Lost       []Job                // running, lease passed: decide, then Finish with End.Lost set
-	Expired    int                  // jobs cancelled as expired
-	Dispatched []Job                // to publish, in this order; payload left out
-	Taken      []Taken              // one per quota
-	Waiting    []Lane               // one per (priority, type) with scheduled rows, unhandled types left out: when its first is due
+	Held       []Held  // buckets held now
+	Lost       []Job   // running, lease passed: decide, then Finish with End.Lost set
+	Expired    int     // jobs cancelled as expired
+	Dispatched []Job   // to publish, in this order; payload left out
+	Taken      []Taken // one per quota
+	// Waiting has one lane per (priority, type) with scheduled rows and says when its first is due. Left out are types
+	// marked as unhandled and, in queue mode, those that no live worker handles; see TickRequest.Unannounced.
+	Waiting    []Lane
 	Queued     [len(Priorities)]int // queue mode: rows queued per priority (index: priority - 1) before this tick's quotas; capped at CountCap
 	Schedules  []Schedule           // that need an Advance: an instant is due, one waits and no run is active, or a success is overdue
 	WaitingTo  int64                // the last schedule of a full page of those with a run that waits. Zero means that it was not full

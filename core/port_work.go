@@ -79,10 +79,10 @@ type EndAnswer struct {
 
 // Rollup counts one minute of one priority and type.
 type Rollup struct {
-	Minute                                                  time.Time
-	Priority                                                Priority
-	Type                                                    string
-	Starts, Done, Failed, Retried, Cancelled, Lost, Snoozed int64
-	Lag                                                     [LagBuckets]int64 // histogram of schedule lag, bounds in LagBounds
-	LagSum                                                  int64             // microseconds; of one start at most MaxLagCounted
+	Minute                                                           time.Time
+	Priority                                                         Priority
+	Type                                                             string
+	Starts, Done, Failed, Retried, Cancelled, Lost, Snoozed, Strayed int64
+	Lag                                                              [LagBuckets]int64 // histogram of schedule lag, bounds in LagBounds
+	LagSum                                                           int64             // microseconds; of one start at most MaxLagCounted
 }

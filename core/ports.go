@@ -85,8 +85,15 @@ type TickStore interface {
 	Maintain(ctx context.Context, req MaintainRequest) (MaintainResult, error)
 }
 
+// FleetStore tells what workers handle.
+type FleetStore interface {
+	// Fleet reads what workers handle now that receive from queues, in one statement.
+	Fleet(ctx context.Context) (Fleet, error)
+}
+
 // WorkStore is what workers need.
 type WorkStore interface {
+	FleetStore
 	// ClaimDue (direct mode) makes due rows of the quotas running: attempts + 1, token + 1, under lease.
 	// Rows that may not run (expired, attempts used up) are ended instead, never returned, counted in Taken.
 	ClaimDue(ctx context.Context, req ClaimRequest) (ClaimResult, error)
@@ -98,11 +105,14 @@ type WorkStore interface {
 	Start(ctx context.Context, refs []Ref, req ClaimRequest) (StartResult, error)
 	// ReadClaim returns the running rows that carry this claim id: for a ClaimDue or Start whose answer was lost.
 	ReadClaim(ctx context.Context, claimID int64) ([]Job, error)
-	// Unhandled returns queued rows to scheduled (token + 1, no attempt) because no handler is here, and marks
-	// their types unhandled for 30 s, doubling to 5 min, until a process announces them.
+	// Unhandled returns queued rows to scheduled (token + 1, no attempt) because no handler is here. Types that no live
+	// worker handles which receives from queues it marks as unhandled for 30 s, doubling to 5 min, or until a worker announces them.
 	Unhandled(ctx context.Context, refs []Ref) error
-	// Announce says that this process handles the types; it clears their unhandled marks.
-	Announce(ctx context.Context, types []string) error
+	// Announce says that a worker is there and what it handles, which holds for PresenceTTL, and clears the marks of its
+	// types. It replaces what the worker said before. One statement.
+	Announce(ctx context.Context, p Presence) error
+	// Withdraw says that a worker is gone. One that is not known is none.
+	Withdraw(ctx context.Context, id string) error
 	// Heartbeat extends the leases of running rows whose token is equal. Answer i is for beat i.
 	Heartbeat(ctx context.Context, beats []Ref, lease time.Duration) ([]Beat, error)
 	// Finish ends attempts; answer i is for end i. Rows locked by another are done apart, singly, under a short

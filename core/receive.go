@@ -23,6 +23,10 @@ const (
 // A subscription that fails is closed and opened again. A Worker runs once.
 func (w *Worker) Receive(ctx context.Context, queue Queue) error {
 	w.gate.init()
+	w.queues, w.passing.queue = true, queue
+	if w.opts.Pass != nil {
+		w.passing.queue = w.opts.Pass
+	}
 	return w.run(ctx, func(active context.Context) {
 		for _, p := range Priorities {
 			r := &receiver{w: w, queue: queue, priority: p, store: outage{w: w}}
@@ -86,6 +90,11 @@ func (w *Worker) closeReceivers() {
 	for _, r := range w.receivers {
 		group.Go(r.close)
 	}
+	group.Go(func() {
+		ctx, cancel := context.WithTimeout(w.base, w.flushGrace())
+		defer cancel()
+		w.passing.close(ctx)
+	})
 	group.Wait()
 }
 
@@ -109,6 +118,9 @@ func (r *receiver) once(ctx context.Context) error {
 	deliveries, err := r.sub.Receive(ctx, n)
 	r.w.received(r.priority, len(deliveries) >= n)
 	if len(deliveries) > 0 {
+		if r.w.announcer.due(time.Now()) { // the timer of a function that is frozen does not run
+			signal(r.w.announceC)
+		}
 		r.startAll(ctx, r.w.read(deliveries))
 	}
 	return err
@@ -141,7 +153,10 @@ func (w *Worker) read(deliveries []Delivery) []held {
 
 // startAll starts messages as slots become free, and releases those that would have to wait too long.
 func (r *receiver) startAll(ctx context.Context, messages []held) {
-	messages = r.refuse(ctx, messages)
+	if messages = r.refuse(ctx, messages); len(messages) == 0 {
+		sleep(ctx, strayWait) // for others to receive what was just passed on
+		return
+	}
 	deadline := time.Now().Add(holdFor)
 	for len(messages) > 0 {
 		n := 0
@@ -155,37 +170,6 @@ func (r *receiver) startAll(ctx context.Context, messages []held) {
 		r.start(ctx, messages[:n])
 		messages = messages[n:]
 	}
-}
-
-// refuse gives back to the scheduler what nobody here runs. Before it calls a type unhandled it asks the store once more
-// which are delivered.
-func (r *receiver) refuse(ctx context.Context, messages []held) []held {
-	known, unhandled := r.w.handled(messages)
-	if len(unhandled) > 0 && r.w.delivers() {
-		call, cancel := context.WithTimeout(ctx, r.w.opts.StoreTimeout)
-		err := r.w.opts.Types.Refresh(call)
-		cancel()
-		if err != nil {
-			r.w.release(unhandled, releaseSoon)
-			return known
-		}
-		var late []held
-		late, unhandled = r.w.handled(unhandled)
-		known = append(known, late...)
-	}
-	if len(unhandled) == 0 {
-		return known
-	}
-	call, cancel := r.w.call()
-	defer cancel()
-	if err := r.w.store.Unhandled(call, refsOf(unhandled)); err != nil {
-		r.w.release(unhandled, releaseSoon)
-		return known
-	}
-	for _, m := range unhandled {
-		r.w.acknowledge(m.delivery)
-	}
-	return known
 }
 
 // handled parts messages of types that are run here from the others. Old messages name no type.

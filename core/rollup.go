@@ -65,6 +65,16 @@ func (r *rollups) started(a *attempt, at time.Time) {
 	row.Lag[LagBucket(lag)]++
 }
 
+// strayed counts a job that was given away, near the local moment at.
+func (r *rollups) strayed(p Priority, typ string, at time.Time) {
+	if !p.Valid() {
+		p = Default
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.row(&attempt{priority: p, typ: typ}, at).Strayed++
+}
+
 // ended counts what the store recorded of a batch.
 func (r *rollups) ended(batch []*attempt, answers []EndAnswer) {
 	now := time.Now()
@@ -147,6 +157,7 @@ func (r *Rollup) Add(o *Rollup) {
 	r.Cancelled += o.Cancelled
 	r.Lost += o.Lost
 	r.Snoozed += o.Snoozed
+	r.Strayed += o.Strayed
 	r.LagSum += o.LagSum
 	for i, n := range o.Lag {
 		r.Lag[i] += n

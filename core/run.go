@@ -52,12 +52,13 @@ func (w *Worker) run(ctx context.Context, intake func(context.Context)) error {
 		intake(ctx)
 	})
 
-	if w.delivers() {
-		w.tasks.Go(func() { w.followTypes(ctx) })
-	}
+	w.tasks.Go(func() { w.announceLoop(ctx) })
 
 	<-ctx.Done()
+	var leaving sync.WaitGroup
+	leaving.Go(w.withdraw)
 	left := w.stop(endClaims, endCalls)
+	leaving.Wait()
 	endRecording()
 	w.loops.Wait()
 	endCounting()

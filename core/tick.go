@@ -74,6 +74,9 @@ type TickerOptions struct {
 	// Topics are where due jobs are published. Nil means direct mode: workers claim from the store themselves.
 	Topics   map[Priority]Topic
 	Dispatch DispatchOptions // queue mode's settings. Zero means the defaults
+	// Unannounced publishes jobs of types that nobody announces, too: for consumers that live only while there is work, as
+	// functions do, and that nothing but a message wakes. Zero means that only what a live worker handles is published.
+	Unannounced bool
 
 	Wake       func(due []Lane)       // told lanes due before the next pass. Nil means nobody sleeps here
 	OnDispatch func(dispatched []Job) // sees jobs between the commit that queued them and their publishing. Nil means nobody looks

@@ -82,6 +82,14 @@ func (t *Types) Refresh(ctx context.Context) error {
 	return t.refresh(ctx)
 }
 
+// refreshOlder reads everything again unless it was read at most age ago.
+func (t *Types) refreshOlder(ctx context.Context, age time.Duration) error {
+	if v := t.view.Load(); v.version > 0 && v.age(time.Now()) < age {
+		return nil
+	}
+	return t.Refresh(ctx)
+}
+
 func (t *Types) pass() { <-t.turn }
 
 func (t *Types) refresh(ctx context.Context) error {

@@ -34,6 +34,12 @@ type WorkerOptions struct {
 	// of the handlers' types. Whoever made them keeps them fresh. Nil means the handlers' types only.
 	Types *Types
 
+	// Announcer says in the store that this worker is there. Nil means one of its own, under ID.
+	Announcer *Announcer
+	// Pass is where messages are sent again whose jobs other workers run, where it is not the queue that they come from: a
+	// function's messages come with its call. Nil means that queue.
+	Pass Queue
+
 	Chance  func() float64  // in [0, 1), for jitter. Nil means math/rand
 	OnEvent func(WorkEvent) // told what an operator should know, one event at a time; must not block. Nil means nobody
 }
@@ -97,6 +103,11 @@ type Worker struct {
 	types    []string // sorted
 	opts     WorkerOptions
 
+	announcer *Announcer
+	fleet     *FleetView
+	passing   passing
+	queues    bool // it receives from queues
+
 	name    atomic.Pointer[string] // in rows; changes when the worker registers anew
 	used    atomic.Bool
 	base    context.Context // of handlers: the values of Run's ctx
@@ -115,13 +126,14 @@ type Worker struct {
 
 	surveyed atomic.Pointer[surveyed] // shared by the claim loops
 
-	wakeC  chan struct{} // claim now
-	helpC  chan struct{} // a second claim loop is wanted
-	slotC  chan struct{} // the slots waited for are free
-	endedC chan struct{} // ended attempts wait for a finisher
-	fullC  chan struct{} // nothing is gained by gathering more
-	againC chan struct{} // an end must be sent again
-	idleC  chan struct{} // told while stopping: an attempt ended or was recorded
+	wakeC     chan struct{} // claim now
+	helpC     chan struct{} // a second claim loop is wanted
+	slotC     chan struct{} // the slots waited for are free
+	endedC    chan struct{} // ended attempts wait for a finisher
+	fullC     chan struct{} // nothing is gained by gathering more
+	againC    chan struct{} // an end must be sent again
+	announceC chan struct{} // the worker is to be announced now
+	idleC     chan struct{} // told while stopping: an attempt ended or was recorded
 
 	mu        sync.Mutex
 	held      []*attempt // running or ended, until their end is recorded
@@ -151,6 +163,7 @@ type WorkerCounts struct {
 	LostLeases                int64 // attempts whose lease could not be kept
 	Panics                    int64
 	Refused                   int64 // messages that are none of ours
+	Strayed                   int64 // messages of jobs that others run, given away
 }
 
 // NewWorker returns a Worker for the types of handlers, and for those that are delivered where opts.Deliver and
@@ -171,8 +184,12 @@ func NewWorker(store WorkStore, handlers Handlers, opts WorkerOptions) (*Worker,
 	signal := func() chan struct{} { return make(chan struct{}, 1) }
 	w := &Worker{
 		store: store, handlers: maps.Clone(handlers), types: slices.Sorted(maps.Keys(handlers)), opts: opts,
-		wakeC: signal(), helpC: signal(), slotC: signal(), endedC: signal(), fullC: signal(), againC: signal(), idleC: signal(),
+		wakeC: signal(), helpC: signal(), slotC: signal(), endedC: signal(), fullC: signal(), againC: signal(), announceC: signal(), idleC: signal(),
 	}
+	if w.announcer = opts.Announcer; w.announcer == nil {
+		w.announcer = NewAnnouncer(store, Presence{ID: opts.ID})
+	}
+	w.fleet = NewFleetView(store)
 	w.name.Store(&opts.ID)
 	w.rollups.shard = shardOf(opts.ID)
 	w.beats.pokeC = signal()

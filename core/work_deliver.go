@@ -1,7 +1,6 @@
 package core
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -60,40 +59,12 @@ func (w *Worker) current() (types []string, version int64) {
 	return slices.Compact(types), version
 }
 
-// followTypes announces types that come to be delivered while the worker runs, until ctx ends, and makes it claim them.
-func (w *Worker) followTypes(ctx context.Context) {
-	announced := w.types
-	for try := 0; ctx.Err() == nil; {
-		changed := w.opts.Types.Changed()
-		types, _ := w.current()
-		fresh := slices.DeleteFunc(slices.Clone(types), func(typ string) bool {
-			_, before := slices.BinarySearch(announced, typ)
-			return before
-		})
-		if err := w.announceTypes(fresh); err != nil {
-			try++
-			sleep(ctx, pause(try, 100*time.Millisecond, 5*time.Second, w.opts.Chance()))
-			continue
-		}
-		if announced, try = types, 0; len(fresh) > 0 {
-			w.Wake()
-		}
-		select {
-		case <-ctx.Done():
-		case <-changed:
-		}
+// deliverable reports whether jobs of the type may be delivered to a target, as far as is known here: whoever knows no
+// types leaves that to those who do.
+func (w *Worker) deliverable(typ string) bool {
+	if w.opts.Types == nil {
+		return true
 	}
-}
-
-// announceTypes tells the store that jobs of these types are run here.
-func (w *Worker) announceTypes(types []string) error {
-	if len(types) == 0 {
-		return nil
-	}
-	ctx, cancel := w.call()
-	defer cancel()
-	if err := w.store.Announce(ctx, types); err != nil {
-		return fmt.Errorf("announce: %w", err)
-	}
-	return nil
+	known, ok := w.opts.Types.Lookup(typ)
+	return ok && known.MayDeliver()
 }

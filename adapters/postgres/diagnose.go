@@ -129,14 +129,28 @@ func Diagnose(ctx context.Context, dsn string) (Diagnosis, error) {
 		if err != nil {
 			return err
 		}
-		rows, err := conn.Query(ctx, sql["diagnose_types"], core.CountCap, unhandledTypes)
-		if err != nil {
-			return err
-		}
-		d.Unhandled, err = pgx.CollectRows(rows, pgx.RowToStructByPos[UnhandledType])
+		d.Unhandled, err = unhandled(ctx, conn, sql)
 		return err
 	})
 	return d, inspected("diagnose", err)
+}
+
+// unhandled names types that no worker handles, none where the schema does not know yet.
+func unhandled(ctx context.Context, conn *pgx.Conn, sql statements) ([]UnhandledType, error) {
+	rows, err := conn.Query(ctx, sql["stats_unhandled"], "0 s", core.CountCap, unhandledTypes)
+	if err == nil {
+		var types []UnhandledType
+		types, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (u UnhandledType, err error) {
+			return u, row.Scan(&u.Type, &u.Due, nil)
+		})
+		if err == nil {
+			return types, nil
+		}
+	}
+	if hasCode(err, codeUndefinedTable) {
+		return nil, nil
+	}
+	return nil, err
 }
 
 // Faults are the reasons why a store would not open on this server, or would refuse jobs.

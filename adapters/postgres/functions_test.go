@@ -170,7 +170,7 @@ func TestSubmitMarksTheTypeOfATarget(t *testing.T) {
 		t.Fatal(err)
 	}
 	must(submitJob(t.Context(), conn, `'plain'`))
-	if err := store.Announce(t.Context(), []string{"known"}); err != nil {
+	if err := store.Announce(t.Context(), core.Presence{ID: "w", Types: []string{"known"}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"own", "own", "known"} {

@@ -26,7 +26,7 @@ const (
 func (s *Store) Maintain(ctx context.Context, req core.MaintainRequest) (core.MaintainResult, error) {
 	var result core.MaintainResult
 	steps := []func(context.Context, core.MaintainRequest, *core.MaintainResult) error{
-		s.makePartitions, s.keepLedger, s.emptyOverflow, s.dropPartitions, s.dropDead, s.dropAlerts, s.dropKeys, s.mergeRollups,
+		s.makePartitions, s.keepLedger, s.emptyOverflow, s.dropPartitions, s.dropDead, s.dropAlerts, s.dropKeys, s.mergeRollups, s.dropWorkers,
 	}
 	var faults error
 	for _, step := range steps {
@@ -227,6 +227,14 @@ func (s *Store) mergeRollups(ctx context.Context, _ core.MaintainRequest, result
 			break
 		}
 	}
+	if _, err := s.batches(ctx, "fold_totals", core.TypeIdle); err != nil {
+		return err
+	}
 	_, err := s.batches(ctx, "drop_rollups", rollupRetention)
 	return err
+}
+
+// dropWorkers forgets workers that are long gone.
+func (s *Store) dropWorkers(ctx context.Context, _ core.MaintainRequest, _ *core.MaintainResult) error {
+	return s.run(ctx, "maintain", s.guard(maintainLockWait), s.sql.call("drop_workers", s.args(2).Interval(core.FunctionKeep).Interval(core.GoneKeep), nil))
 }

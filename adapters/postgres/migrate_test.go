@@ -66,7 +66,7 @@ func TestSchemaThatDoesNotFit(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), "DROP TABLE belfry.job_types"); err != nil {
 		t.Fatal(err)
 	}
-	refused("a table that is gone", "run the migrations", store.Announce(t.Context(), []string{"a"}))
+	refused("a table that is gone", "run the migrations", store.Announce(t.Context(), core.Presence{ID: "w", Types: []string{"a"}}))
 }
 
 func open(t *testing.T, address string) *postgres.Store {

@@ -17,7 +17,7 @@ func (s *Store) AddRollups(ctx context.Context, shard int, rows []core.Rollup) e
 		return nil
 	}
 	rows = joined(rows)
-	a := wire.NewArgs(13).Int8(int64(shard))
+	a := wire.NewArgs(14).Int8(int64(shard))
 	wire.Times(a, rows, func(r *core.Rollup) time.Time { return r.Minute })
 	wire.Int2s(a, rows, func(r *core.Rollup) int16 { return int16(r.Priority) })
 	wire.Texts(a, rows, func(r *core.Rollup) string { return r.Type })
@@ -30,6 +30,7 @@ func (s *Store) AddRollups(ctx context.Context, shard int, rows []core.Rollup) e
 	wire.Int8s(a, rows, func(r *core.Rollup) int64 { return r.Snoozed })
 	wire.Texts(a, rows, func(r *core.Rollup) string { return numbersLiteral(r.Lag[:]) })
 	wire.Int8s(a, rows, func(r *core.Rollup) int64 { return r.LagSum })
+	wire.Int8s(a, rows, func(r *core.Rollup) int64 { return r.Strayed })
 	return s.run(ctx, "add rollups", s.guard(s.opts.LockTimeout), s.sql.call("add_rollups", a, nil))
 }
 
@@ -43,7 +44,7 @@ func joined(rows []core.Rollup) []core.Rollup {
 	out := sorted[:1]
 	for _, r := range sorted[1:] {
 		if last := &out[len(out)-1]; byMinute(*last, r) == 0 {
-			addUp(last, r)
+			last.Add(&r)
 		} else {
 			out = append(out, r)
 		}
@@ -55,26 +56,12 @@ func byMinute(a, b core.Rollup) int {
 	return cmp.Or(a.Minute.Compare(b.Minute), cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Type, b.Type))
 }
 
-func addUp(to *core.Rollup, r core.Rollup) {
-	to.Starts += r.Starts
-	to.Done += r.Done
-	to.Failed += r.Failed
-	to.Retried += r.Retried
-	to.Cancelled += r.Cancelled
-	to.Lost += r.Lost
-	to.Snoozed += r.Snoozed
-	to.LagSum += r.LagSum
-	for i, n := range r.Lag {
-		to.Lag[i] += n
-	}
-}
-
 // rollup reads a row of read_rollups or read_totals.
 func rollup(r wire.Row) core.Rollup {
 	out := core.Rollup{
 		Priority: core.Priority(r.Int(0)), Type: r.Text(1), Minute: r.Time(2),
 		Starts: r.Int(3), Done: r.Int(4), Failed: r.Int(5), Retried: r.Int(6), Cancelled: r.Int(7), Lost: r.Int(8), Snoozed: r.Int(9),
-		LagSum: r.Int(11),
+		LagSum: r.Int(11), Strayed: r.Int(12),
 	}
 	copy(out.Lag[:], r.Ints(10))
 	return out

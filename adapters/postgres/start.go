@@ -79,9 +79,3 @@ func (s *Store) ReadClaim(ctx context.Context, claimID int64) (jobs []core.Job, 
 func (s *Store) Unhandled(ctx context.Context, refs []core.Ref) error {
 	return s.run(ctx, "unhandled", s.guard(s.opts.LockTimeout), s.sql.call("unhandled", refArgs(s.args(2), refs), nil))
 }
-
-// Announce says that a process handles the types.
-func (s *Store) Announce(ctx context.Context, types []string) error {
-	a := wire.Texts(s.args(1), types, func(t *string) string { return *t })
-	return s.run(ctx, "announce", s.guard(s.opts.LockTimeout), s.sql.call("announce", a, nil))
-}

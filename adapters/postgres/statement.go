@@ -57,11 +57,11 @@ func loadStatements() (statements, error) {
 		"{j.attempt}", ofJob(colEndedToken, "j.lease_token AS ended_token", colErrors),
 		"{j.raised}", ofJob(colLeaseToken, "least(j.lease_token, 9223372036854775806) + 1 AS lease_token", recordWidth),
 	)
+	all.vary("{where_published}", "WHERE "+published, "", ofAllSuffix)
 	for name, text := range all {
-		all[name] = parts.Replace(text)
+		all[name] = parts.Replace(fleetParts.Replace(text))
 	}
 	all.vary("{skip_locked}", "SKIP LOCKED", "", waitingSuffix)
-	all.vary("{but_unhandled}", "WHERE NOT EXISTS (SELECT FROM belfry.job_types t WHERE t.type = l.type AND t.unhandled_until > (now() + $1::interval))", "", ofAllSuffix)
 	all.vary("{history}", "job_history", "job_history_overflow", overflowSuffix)
 	all.addLists()
 	all.addDeadWays()
@@ -104,7 +104,7 @@ const waitingSuffix = "_waiting"
 // overflowSuffix names the form of a statement that ends jobs on a day without a history partition.
 const overflowSuffix = "_overflow"
 
-// ofAllSuffix names the form of a statement that does not leave out unhandled types.
+// ofAllSuffix names the form of a statement that leaves out no types.
 const ofAllSuffix = "_of_all"
 
 // call is the statement of that name as part of a pipeline. A name without a file is a mistake in this package.

@@ -20,9 +20,20 @@ func (s *Store) Stats(ctx context.Context, since time.Duration) (core.Stats, err
 			return nil
 		}),
 		s.sql.call("stats_queues", s.args(1).Int8(core.CountCap), func(r wire.Row) error {
-			q := queueStats(r, st.Now)
-			st.Unhandled = min(st.Unhandled+int(r.Int(6)), core.CountCap)
-			st.Queues = append(st.Queues, q)
+			st.Queues = append(st.Queues, queueStats(r, st.Now))
+			return nil
+		}),
+		s.sql.call("stats_unhandled", s.args(2).Int8(core.CountCap).Int8(core.MaxTypesTold), func(r wire.Row) error {
+			st.UnhandledTypes = append(st.UnhandledTypes, core.TypeCount{Type: r.Text(0), N: int(r.Int(1))})
+			st.Unhandled = int(r.Int(2))
+			return nil
+		}),
+		s.sql.call("stats_workers", s.args(1).Int8(core.MaxTypesTold), func(r wire.Row) error {
+			if typ := r.Text(0); typ != "" {
+				st.Handlers = append(st.Handlers, core.TypeCount{Type: typ, N: int(r.Int(1))})
+			} else {
+				st.Workers = int(r.Int(1))
+			}
 			return nil
 		}),
 		s.sql.call("stats_due_schedule", s.args(0), func(r wire.Row) error {

@@ -55,7 +55,7 @@ BEGIN
     PERFORM belfry.make_history_day((now() AT TIME ZONE 'UTC')::date + ahead) FROM generate_series(-1, 8) AS ahead;
 END
 $$;
-TRUNCATE belfry.schedules, belfry.occurrences, belfry.alerts, belfry.failure_notes, belfry.jobs, belfry.job_history, belfry.job_history_overflow, belfry.dead_letters, belfry.job_types, belfry.secrets, belfry.installations, belfry.rollups, belfry.rollup_totals, belfry.tokens, belfry.idempotency_keys;
+TRUNCATE belfry.schedules, belfry.occurrences, belfry.alerts, belfry.failure_notes, belfry.jobs, belfry.job_history, belfry.job_history_overflow, belfry.dead_letters, belfry.job_types, belfry.workers, belfry.secrets, belfry.installations, belfry.rollups, belfry.rollup_totals, belfry.tokens, belfry.idempotency_keys;
 ALTER SEQUENCE belfry.job_ids RESTART;
 UPDATE belfry.scheduler_leases SET holder = '', token = 0, expires_at = '-infinity', clean = true, unclean = false;
 `, pgx.QueryExecModeSimpleProtocol)
@@ -185,6 +185,14 @@ func (db *database) Damage(t *testing.T, what storetest.Damage, id int64) bool {
 		t.Fatalf("%s: %d rows, %v", what, tag.RowsAffected(), err)
 	}
 	return true
+}
+
+// AnnounceEarlier writes what the version before wrote at the start of a worker.
+func (db *database) AnnounceEarlier(t *testing.T, typ string) {
+	t.Helper()
+	if _, err := db.connect(t).Exec(t.Context(), "INSERT INTO belfry.job_types (type, announced_at) VALUES ($1, now())", typ); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Waiting counts the sessions of this database that wait for a lock.

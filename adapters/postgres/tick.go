@@ -73,7 +73,7 @@ func (t *tick) calls(suffix string) []wire.Call {
 	if req.Recall {
 		calls = append(calls, s.sql.call("recall", s.args(2).Text(req.Holder).Int8(recallLimit), nil))
 	}
-	return append(calls, s.sql.call("waiting", s.args(0), t.readLane))
+	return append(calls, s.sql.call("waiting", s.args(1).Bool(!req.Dispatch || req.Unannounced), t.readLane))
 }
 
 func (t *tick) readHeld(r wire.Row) error {

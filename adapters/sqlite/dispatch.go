@@ -22,13 +22,6 @@ func (t *tx) dispatch(req core.TickRequest, res *core.TickResult) error {
 	res.Dispatched = nil
 	res.Taken = make([]core.Taken, len(req.Quotas))
 	for i, q := range req.Quotas {
-		until, _, err := t.number("unhandled_until", q.Type)
-		if err != nil {
-			return err
-		}
-		if until > t.now {
-			continue
-		}
 		found, taken, err := t.take(q, buckets)
 		if err != nil {
 			return err

@@ -45,6 +45,15 @@ func (s *Store) Maintain(ctx context.Context, req core.MaintainRequest) (res cor
 	if res.RollupsMerged, err = s.repeat(ctx, (*tx).mergeRollups); err != nil {
 		return res, err
 	}
+	if _, err := s.repeat(ctx, func(t *tx) (int, error) { return t.foldTotals(now - core.TypeIdle.Microseconds()) }); err != nil {
+		return res, err
+	}
+	if err := s.writer.run(ctx, func(t *tx) error {
+		_, err := t.exec("drop_workers", now-core.FunctionKeep.Microseconds(), now-core.GoneKeep.Microseconds())
+		return err
+	}); err != nil {
+		return res, err
+	}
 	if _, err = s.repeat(ctx, func(t *tx) (int, error) { return t.drop("drop_rollups", now-rollupRetention.Microseconds()) }); err != nil {
 		return res, err
 	}

@@ -25,7 +25,7 @@ func (s *Store) AddRollups(ctx context.Context, _ int, added []core.Rollup) erro
 			minute := micros(r.Minute.Truncate(time.Minute))
 			merged, err := t.addRollup(minute, r)
 			if err == nil && merged { // counts that come late join the sum as well
-				_, err = t.addRollup(0, r)
+				err = t.addTotal(r, minute)
 			}
 			if err != nil {
 				return err
@@ -35,26 +35,41 @@ func (s *Store) AddRollups(ctx context.Context, _ int, added []core.Rollup) erro
 	}))
 }
 
-// addRollup adds counts to one row and reports whether that row's minute is part of the sums already.
+// addRollup adds counts to one minute and reports whether that minute is part of the sums already.
 func (t *tx) addRollup(minute int64, r core.Rollup) (merged bool, err error) {
 	err = t.query("get_rollup", func(stored row) error {
-		addRollup(&r, stored.rollup())
+		before := stored.rollup()
+		r.Add(&before)
 		merged = stored.merged()
 		return nil
 	}, minute, int64(r.Priority), r.Type)
 	if err != nil {
 		return false, err
 	}
-	return merged, t.putRollup(minute, r, merged || minute == 0)
+	return merged, t.putRollup(minute, r, merged, 0)
 }
 
-func (t *tx) putRollup(minute int64, r core.Rollup, merged bool) error {
+// addTotal adds counts of a minute to their sum.
+func (t *tx) addTotal(r core.Rollup, last int64) error {
+	err := t.query("get_rollup", func(stored row) error {
+		before := stored.rollup()
+		r.Add(&before)
+		last = max(last, stored.lastMinute())
+		return nil
+	}, int64(0), int64(r.Priority), r.Type)
+	if err != nil {
+		return err
+	}
+	return t.putRollup(0, r, true, last)
+}
+
+func (t *tx) putRollup(minute int64, r core.Rollup, merged bool, last int64) error {
 	lag, err := json.Marshal(r.Lag)
 	if err != nil {
 		return err
 	}
 	_, err = t.exec("put_rollup", minute, int64(r.Priority), r.Type, r.Starts, r.Done, r.Failed, r.Retried, r.Cancelled, r.Lost,
-		r.Snoozed, r.LagSum, string(lag), merged)
+		r.Snoozed, r.LagSum, string(lag), merged, r.Strayed, last)
 	return err
 }
 
@@ -68,14 +83,37 @@ func (t *tx) mergeRollups() (int, error) {
 	}
 	for _, stored := range found {
 		r := stored.rollup()
-		if _, err := t.addRollup(0, r); err != nil {
+		if err := t.addTotal(r, stored.int(0)); err != nil {
 			return 0, err
 		}
-		if err := t.putRollup(stored.int(0), r, true); err != nil {
+		if err := t.putRollup(stored.int(0), r, true, 0); err != nil {
 			return 0, err
 		}
 	}
 	return len(found), nil
+}
+
+// foldTotals adds the sums of types of which nothing has been counted since the minute before to those of type ”, which
+// keep the sums by priority.
+func (t *tx) foldTotals(before int64) (int, error) {
+	if _, err := t.exec("date_totals", t.now); err != nil {
+		return 0, err
+	}
+	idle, err := t.rows("idle_totals", before, mergeBatch)
+	if err != nil {
+		return 0, err
+	}
+	for _, stored := range idle {
+		r := stored.rollup()
+		if _, err := t.exec("drop_total", int64(r.Priority), r.Type); err != nil {
+			return 0, err
+		}
+		r.Type = ""
+		if err := t.addTotal(r, stored.lastMinute()); err != nil {
+			return 0, err
+		}
+	}
+	return len(idle), nil
 }
 
 // rollup reads a row of rollups.
@@ -83,27 +121,15 @@ func (r row) rollup() core.Rollup {
 	return core.Rollup{
 		Minute: r.time(0), Priority: core.Priority(r.int(1)), Type: r.text(2), Starts: r.int(3), Done: r.int(4), Failed: r.int(5),
 		Retried: r.int(6), Cancelled: r.int(7), Lost: r.int(8), Snoozed: r.int(9), LagSum: r.int(10),
-		Lag: decode[[core.LagBuckets]int64](r.raw(11)),
+		Lag: decode[[core.LagBuckets]int64](r.raw(11)), Strayed: r.int(13),
 	}
 }
 
 // merged reports whether the sum at minute 0 has the counts of this row of rollups.
 func (r row) merged() bool { return r.int(12) != 0 }
 
-// addRollup adds the counts of b to a.
-func addRollup(a *core.Rollup, b core.Rollup) {
-	a.Starts += b.Starts
-	a.Done += b.Done
-	a.Failed += b.Failed
-	a.Retried += b.Retried
-	a.Cancelled += b.Cancelled
-	a.Lost += b.Lost
-	a.Snoozed += b.Snoozed
-	a.LagSum += b.LagSum
-	for i, n := range b.Lag {
-		a.Lag[i] += n
-	}
-}
+// lastMinute is the last minute that a sum has.
+func (r row) lastMinute() int64 { return r.int(14) }
 
 // rollupSums adds rows up per priority and type.
 type rollupSums map[rollupKey]core.Rollup
@@ -117,7 +143,7 @@ func (sums rollupSums) add(r row) error {
 	one := r.rollup()
 	key := rollupKey{one.Priority, one.Type}
 	sum := sums[key]
-	addRollup(&sum, one)
+	sum.Add(&one)
 	sum.Priority, sum.Type = one.Priority, one.Type
 	sums[key] = sum
 	return nil

@@ -31,10 +31,14 @@ func (s *Store) Start(ctx context.Context, refs []core.Ref, req core.ClaimReques
 	return res, nil
 }
 
-// Unhandled puts queued rows back because no handler is here, and marks their types.
+// Unhandled puts queued rows back because no handler is here, and marks those of their types that no live worker handles.
 func (s *Store) Unhandled(ctx context.Context, refs []core.Ref) error {
 	return wrap("unhandled", s.writer.run(ctx, func(t *tx) error {
 		found, err := t.queued(refs)
+		if err != nil {
+			return err
+		}
+		fleet, err := t.w.conn.fleet(context.Background(), t.now)
 		if err != nil {
 			return err
 		}
@@ -50,19 +54,14 @@ func (s *Store) Unhandled(ctx context.Context, refs []core.Ref) error {
 				continue
 			}
 			marked[typ] = true
-			if _, err := t.exec("unhandled", typ, t.now, unhandledFirst.Microseconds(), unhandledLongest.Microseconds()); err != nil {
+			var known mark
+			if err := t.query("type_mark", func(r row) error { known = r.mark(1); return nil }, typ); err != nil {
 				return err
 			}
-		}
-		return nil
-	}))
-}
-
-// Announce clears the unhandled marks of the types.
-func (s *Store) Announce(ctx context.Context, types []string) error {
-	return wrap("announce", s.writer.run(ctx, func(t *tx) error {
-		for _, typ := range types {
-			if _, err := t.exec("announce", typ, t.now); err != nil {
+			if fleet.consumers.of(typ, known.deliverable) > 0 {
+				continue
+			}
+			if _, err := t.exec("unhandled", typ, t.now, unhandledFirst.Microseconds(), unhandledLongest.Microseconds()); err != nil {
 				return err
 			}
 		}

@@ -1,7 +1,10 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
@@ -58,28 +61,34 @@ func (c *conn) countLive(ctx context.Context, stats *core.Stats, now int64) erro
 // countDue counts due rows lane by lane, those of a priority up to the cap.
 func (c *conn) countDue(ctx context.Context, stats *core.Stats, now int64) error {
 	type lane struct {
-		queue     *core.QueueStats
-		typ       string
-		announced bool
+		queue *core.QueueStats
+		typ   string
+		mark  mark
+	}
+	fleet, err := c.fleet(ctx, now)
+	if err != nil {
+		return err
 	}
 	var lanes []lane
-	err := c.query(ctx, "lanes", func(r row) error {
+	err = c.query(ctx, "lanes", func(r row) error {
 		p := core.Priority(r.int(0))
 		if !p.Valid() || r.int(2) > now {
 			return nil
 		}
 		q := &stats.Queues[p-1]
 		q.OldestDue = max(q.OldestDue, -until(now, r.int(2)))
-		lanes = append(lanes, lane{q, r.text(1), r.int(4) != 0})
+		lanes = append(lanes, lane{q, r.text(1), r.mark(3)})
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+	unhandled := unhandledTypes{}
+	each := max(core.CountCap/max(len(lanes), 1), leastCounted)
 	for _, l := range lanes {
-		room := core.CountCap - l.queue.Due
-		if !l.announced {
-			room = max(room, core.CountCap-stats.Unhandled)
+		room, alone := core.CountCap-l.queue.Due, fleet.unhandled(l.typ, l.mark)
+		if alone {
+			room = max(room, core.CountCap-unhandled.all, each)
 		}
 		if room == 0 {
 			continue // counted up to the cap
@@ -89,9 +98,72 @@ func (c *conn) countDue(ctx context.Context, stats *core.Stats, now int64) error
 			return err
 		}
 		l.queue.Due = min(l.queue.Due+int(n), core.CountCap)
-		if !l.announced {
-			stats.Unhandled = min(stats.Unhandled+int(n), core.CountCap)
+		if alone {
+			unhandled.add(l.typ, int(n))
+		}
+	}
+	if err := c.countQueuedUnhandled(ctx, fleet, &unhandled); err != nil {
+		return err
+	}
+	stats.Unhandled, stats.UnhandledTypes = unhandled.all, unhandled.list()
+	stats.Workers, stats.Handlers = fleet.workers, typeCounts(fleet.handlers)
+	stats.Handlers = stats.Handlers[:min(len(stats.Handlers), core.MaxTypesTold)]
+	return nil
+}
+
+// leastCounted is how many due jobs of a type are counted at least, if there are so many, where very many types have some.
+const leastCounted = 100
+
+// unhandledTypes counts jobs of types that no worker handles.
+type unhandledTypes struct {
+	all    int // up to the cap
+	byType map[string]int
+}
+
+func (u *unhandledTypes) add(typ string, n int) {
+	if u.byType == nil {
+		u.byType = map[string]int{}
+	}
+	u.byType[typ] = min(u.byType[typ]+n, core.CountCap)
+	u.all = min(u.all+n, core.CountCap)
+}
+
+// list has the types with the most jobs, these first.
+func (u *unhandledTypes) list() []core.TypeCount {
+	list := typeCounts(u.byType)
+	slices.SortStableFunc(list, func(a, b core.TypeCount) int { return cmp.Compare(b.N, a.N) })
+	return list[:min(len(list), core.MaxTypesTold)]
+}
+
+// countQueuedUnhandled adds queued jobs of types that no worker handles.
+func (c *conn) countQueuedUnhandled(ctx context.Context, fleet *fleet, unhandled *unhandledTypes) error {
+	queued := map[string]int{}
+	err := c.query(ctx, "count_queued_types", func(r row) error {
+		queued[r.text(0)] = int(r.int(1))
+		return nil
+	}, core.CountCap)
+	if err != nil {
+		return err
+	}
+	for typ, n := range queued {
+		var known mark
+		if err := c.query(ctx, "type_mark", func(r row) error { known = r.mark(1); return nil }, typ); err != nil {
+			return err
+		}
+		if fleet.unhandled(typ, known) {
+			unhandled.add(typ, n)
 		}
 	}
 	return nil
+}
+
+// typeCounts lists counts by type.
+func typeCounts(counts map[string]int) []core.TypeCount {
+	var list []core.TypeCount
+	for _, typ := range slices.Sorted(maps.Keys(counts)) {
+		if counts[typ] > 0 {
+			list = append(list, core.TypeCount{Type: typ, N: counts[typ]})
+		}
+	}
+	return list
 }

@@ -84,13 +84,25 @@ var damages = map[storetest.Damage]string{
 	storetest.TokenMax:           fmt.Sprint("lease_token = ", math.MaxInt64),
 }
 
-// Damage writes with a connection of its own, as the sqlite3 program would.
+// Damage writes into a job's row.
 func (db *database) Damage(t *testing.T, what storetest.Damage, id int64) bool {
 	t.Helper()
 	assignment, ok := damages[what]
-	if !ok {
-		return false
+	if ok {
+		db.write(t, "UPDATE jobs SET "+assignment+" WHERE id = ?1", id)
 	}
+	return ok
+}
+
+// AnnounceEarlier writes what the version before wrote at the start of a worker.
+func (db *database) AnnounceEarlier(t *testing.T, typ string) {
+	t.Helper()
+	db.write(t, "INSERT INTO job_types (type, announced_at) VALUES (?1, 1)", typ)
+}
+
+// write changes one row with a connection of its own, as the sqlite3 program would.
+func (db *database) write(t *testing.T, statement string, args ...any) {
+	t.Helper()
 	other, err := sql.Open("sqlite", db.path+"?_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
@@ -100,14 +112,13 @@ func (db *database) Damage(t *testing.T, what storetest.Damage, id int64) bool {
 			t.Error(err)
 		}
 	}()
-	result, err := other.ExecContext(t.Context(), "UPDATE jobs SET "+assignment+" WHERE id = ?1", id)
+	result, err := other.ExecContext(t.Context(), statement, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n, err := result.RowsAffected(); err != nil || n != 1 {
-		t.Fatalf("%s: %d rows, %v", what, n, err)
+		t.Fatalf("%s: %d rows, %v", statement, n, err)
 	}
-	return true
 }
 
 // Keys counts idempotency keys.

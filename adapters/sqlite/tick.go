@@ -42,7 +42,7 @@ func (s *Store) Tick(ctx context.Context, req core.TickRequest) (core.TickResult
 				return err
 			}
 		}
-		res.Waiting, err = t.waiting()
+		res.Waiting, err = t.waiting(req)
 		return err
 	})
 	if err != nil {
@@ -104,11 +104,15 @@ func (t *tx) expire(limit int) (int, error) {
 	return len(found), nil
 }
 
-// waiting lists the lanes with waiting rows, unhandled types left out.
-func (t *tx) waiting() ([]core.Lane, error) {
+// waiting lists the lanes with waiting rows; see core.TickResult for those left out.
+func (t *tx) waiting(req core.TickRequest) ([]core.Lane, error) {
+	fleet, err := t.w.conn.fleet(context.Background(), t.now)
+	if err != nil {
+		return nil, err
+	}
 	var lanes []core.Lane
-	err := t.query("lanes", func(r row) error {
-		if r.int(3) <= t.now {
+	err = t.query("lanes", func(r row) error {
+		if fleet.published(r.text(1), r.mark(3), !req.Dispatch || req.Unannounced) {
 			lanes = append(lanes, core.Lane{Priority: core.Priority(r.int(0)), Type: r.text(1), DueIn: until(t.now, r.int(2))})
 		}
 		return nil

@@ -52,7 +52,7 @@ func (s *stage) claimOne(job core.NewJob) core.Job {
 // tickRequest is a tick of queue mode, with limits no scenario reaches.
 func tickRequest(holder string, quotas ...core.Quota) core.TickRequest {
 	return core.TickRequest{Holder: holder, LeaseLength: bucketLease, ReapLimit: 10_000, ExpireLimit: 10_000, RepublishLimit: 10_000,
-		Dispatch: true, Quotas: quotas, DispatchLease: dispatchLease, DispatchLeaseMax: dispatchLeaseMax}
+		Dispatch: true, Unannounced: true, Quotas: quotas, DispatchLease: dispatchLease, DispatchLeaseMax: dispatchLeaseMax}
 }
 
 // tick runs one tick.

@@ -53,6 +53,11 @@ type KeyCounter interface {
 	Keys(t *testing.T) int
 }
 
+// EarlierAnnouncer is a Database that can announce a type as programs did whose workers did not say whether they live.
+type EarlierAnnouncer interface {
+	AnnounceEarlier(t *testing.T, typ string)
+}
+
 // HoldKind says what a stranger's open transaction has done.
 type HoldKind int
 

@@ -119,7 +119,7 @@ func oddNames(s *stage) {
 		if held := s.tick(tickRequest(text)).Held; (i == 0) != (len(held) == core.Buckets) {
 			s.Errorf("holder %q holds %d buckets", text, len(held))
 		}
-		s.must(s.store.Announce(s.ctx, []string{text}))
+		s.announce(text)
 	}
 }
 

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -13,6 +14,7 @@ func rollupScenarios() []scenario {
 		{"AddRollups/counts of many shards add up, before and after they are merged", rollupsMerge},
 		{"AddRollups/shards that add the same keys in other orders do not deadlock", rollupsOrders},
 		{"AddRollups/a past minute still takes counts after it was merged", rollupsLate},
+		{"Maintain/folds the totals of types of which nothing was counted for a day, and keeps the sums by priority", rollupsFold},
 		{"AddRollups/an empty call and an odd type are fine", rollupsOdd},
 	}
 }
@@ -24,7 +26,7 @@ type rollupKey struct {
 
 // rollup makes a row whose every count is n or derives from it.
 func rollup(minute time.Time, p core.Priority, typ string, n int64) core.Rollup {
-	r := core.Rollup{Minute: minute, Priority: p, Type: typ, Starts: 7 * n, Done: 6 * n, Failed: 5 * n, Retried: 4 * n, Cancelled: 3 * n, Lost: 2 * n, Snoozed: n, LagSum: 1000 * n}
+	r := core.Rollup{Minute: minute, Priority: p, Type: typ, Starts: 7 * n, Done: 6 * n, Failed: 5 * n, Retried: 4 * n, Cancelled: 3 * n, Lost: 2 * n, Snoozed: n, Strayed: 8 * n, LagSum: 1000 * n}
 	for i := range r.Lag {
 		r.Lag[i] = n * int64(i)
 	}
@@ -110,7 +112,11 @@ func rollupsMerge(s *stage) {
 	_, err := s.store.Maintain(s.ctx, core.MaintainRequest{HistoryRetention: 24 * time.Hour})
 	s.must(err)
 	_, totals = s.rollups(time.Hour)
-	s.sums("totals after retention", totals, want)
+	folded := map[rollupKey]int64{}
+	for key, n := range want {
+		folded[rollupKey{key.priority, ""}] += n
+	}
+	s.sums("totals after retention", totals, folded)
 }
 
 func rollupsOrders(s *stage) {
@@ -151,6 +157,51 @@ func rollupsLate(s *stage) {
 	s.must(err)
 	within, _ = s.rollups(time.Hour)
 	s.sums("late counts merged", within, want)
+}
+
+func rollupsFold(s *stage) {
+	maintain := func() {
+		s.Helper()
+		_, err := s.store.Maintain(s.ctx, core.MaintainRequest{})
+		s.must(err)
+	}
+	add := func(typ string, n int64) {
+		s.Helper()
+		s.must(s.store.AddRollups(s.ctx, 1, []core.Rollup{rollup(s.now(), core.Bulk, typ, n), rollup(s.now(), core.Default, typ, n)}))
+	}
+	const types = 30
+	for i := range types {
+		add(fmt.Sprint("idle-", i), 2)
+	}
+	add("busy", 3)
+	s.advance(5 * time.Minute)
+	maintain()
+	s.advance(23 * time.Hour)
+	maintain()
+	if _, totals := s.rollups(time.Hour); len(totals) != 2*(types+1) {
+		s.Errorf("after 23 hours there are totals of %d lanes", len(totals))
+	}
+	add("busy", 4)
+	s.advance(2 * time.Hour)
+	maintain()
+	want := map[rollupKey]int64{}
+	for _, p := range []core.Priority{core.Bulk, core.Default} {
+		want[rollupKey{p, ""}], want[rollupKey{p, "busy"}] = 2*types, 7
+	}
+	_, totals := s.rollups(time.Hour)
+	s.sums("after a day", totals, want)
+	add("idle-1", 5)
+	want[rollupKey{core.Bulk, "idle-1"}], want[rollupKey{core.Default, "idle-1"}] = 5, 5
+	s.advance(26 * time.Hour)
+	maintain()
+	maintain()
+	for _, p := range []core.Priority{core.Bulk, core.Default} {
+		delete(want, rollupKey{p, "idle-1"})
+		delete(want, rollupKey{p, "busy"})
+		want[rollupKey{p, ""}] = 2*types + 7 + 5
+	}
+	_, totals = s.rollups(time.Hour)
+	s.sums("after another day", totals, want)
 }
 
 func rollupsOdd(s *stage) {

@@ -17,7 +17,7 @@ func scenarios() []scenario {
 	return slices.Concat(
 		submitScenarios(), dedupeScenarios(), payloadScenarios(), clockScenarios(),
 		tableScenarios(), finishScenarios(), reapScenarios(), cancelScenarios(), retryScenarios(), paceScenarios(), deadGroupScenarios(),
-		leaseScenarios(), dispatchScenarios(), unhandledScenarios(),
+		leaseScenarios(), dispatchScenarios(), unhandledScenarios(), workerScenarios(),
 		moveScenarios(), listScenarios(), lostAnswerScenarios(), damageScenarios(), rollupScenarios(), statsScenarios(), maintainScenarios(),
 		claimScenarios(), fairScenarios(), startScenarios(), heartbeatScenarios(), scheduleScenarios(),
 		typeScenarios(), secretScenarios(), installationScenarios(), tokenScenarios(), idempotencyScenarios(), acceptedScenarios(), waitingScenarios(), failureScenarios(),

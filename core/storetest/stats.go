@@ -79,12 +79,12 @@ func statsTroubles(s *stage) {
 	s.put(core.Running, core.NewJob{Type: "a"})
 	s.submitMany(4, "b")
 	s.submitOne(core.NewJob{Type: "b", Delay: time.Hour})
-	s.must(s.store.Announce(s.ctx, []string{"a"}))
+	s.announce("a")
 	if stats, _ := s.stats(); stats.DeadLetters != 2 || stats.Stuck != 0 || stats.Unhandled != 4 {
 		s.Errorf("want 2 dead, none stuck, 4 due and unhandled; got %d, %d, %d", stats.DeadLetters, stats.Stuck, stats.Unhandled)
 	}
-	s.must(s.store.Announce(s.ctx, []string{"b"}))
 	s.advance(lease + time.Second)
+	s.announce("b")
 	if stats, _ := s.stats(); stats.Stuck != 1 || stats.Unhandled != 0 {
 		s.Errorf("want one stuck and none unhandled; got %d, %d", stats.Stuck, stats.Unhandled)
 	}

@@ -106,7 +106,7 @@ func typeReplaced(s *stage) {
 func typeBesideMarks(s *stage) {
 	s.submitMany(1, "a")
 	s.must(s.store.Unhandled(s.ctx, refsOf(s.dispatch("a", 1))))
-	s.must(s.store.Announce(s.ctx, []string{"b"}))
+	s.announce("b")
 	s.submitMany(1, "b")
 	acts := []func(name string) error{
 		func(name string) error { _, _, err := s.store.PutType(s.ctx, aType(name)); return err },
@@ -120,11 +120,12 @@ func typeBesideMarks(s *stage) {
 			s.Fatalf("after act %d: a waits %t, b waits %t; want the mark of a and no other", i, s.waits("a"), s.waits("b"))
 		}
 	}
-	s.must(s.store.Announce(s.ctx, []string{"a"}))
+	s.announce("a")
 	if !s.waits("a") {
 		s.Error("announced, a is not named")
 	}
 	s.putType(aType("a"))
+	s.must(s.store.Withdraw(s.ctx, worker("a").ID))
 	s.must(s.store.Unhandled(s.ctx, refsOf(s.dispatch("a", 1))))
 	if got, err := s.store.GetType(s.ctx, "a"); err != nil || s.waits("a") || got.MaxAttempts != 7 || !got.Delivered {
 		s.Errorf("after a refusal: %+v, %v", got, err)
@@ -198,7 +199,7 @@ func typeFull(s *stage) {
 }
 
 func typeMissing(s *stage) {
-	s.must(s.store.Announce(s.ctx, []string{"a"}))
+	s.announce("a")
 	s.must(s.store.MarkDelivered(s.ctx, []string{"b"}))
 	s.submitMany(1, "c")
 	for _, name := range []string{"a", "b", "c", ""} {
@@ -216,7 +217,7 @@ func typeList(s *stage) {
 	for _, name := range []string{"é", "b", "B", "ab", "a b", "A", "a-b", "a"} {
 		s.putType(core.JobType{Name: name})
 	}
-	s.must(s.store.Announce(s.ctx, []string{"aa"}))
+	s.announce("aa")
 	s.must(s.store.MarkDelivered(s.ctx, []string{"aaa", "b"}))
 	for _, limit := range []int{1, 3, 8, 100} {
 		var got []string
@@ -301,7 +302,7 @@ func typeAll(s *stage) {
 	a, _ := s.putType(aType("a"))
 	c, _ := s.putType(core.JobType{Name: "c"})
 	s.must(s.store.MarkDelivered(s.ctx, []string{"b", "c"}))
-	s.must(s.store.Announce(s.ctx, []string{"d", "a"}))
+	s.announce("d", "a")
 	c.Delivered = true
 	if want, got := []core.JobType{a, {Name: "b", Delivered: true}, c}, s.second().types(); !reflect.DeepEqual(got, want) {
 		s.Errorf("got %+v\nwant %+v", got, want)

@@ -67,17 +67,19 @@ func unhandledDoubles(s *stage) {
 func unhandledAnnounced(s *stage) {
 	s.submitMany(1, "a")
 	for range 3 {
+		s.must(s.store.Withdraw(s.ctx, worker("b", "a").ID))
 		s.must(s.store.Unhandled(s.ctx, refsOf(s.dispatch("a", 1))))
-		s.must(s.store.Announce(s.ctx, []string{"b", "c"}))
+		s.announce("b", "c")
 		if s.waits("a") {
 			s.Fatal("another type was announced, yet this one is named again")
 		}
-		s.must(s.store.Announce(s.ctx, []string{"b", "a"}))
-		s.must(s.store.Announce(s.ctx, nil))
+		s.announce("b", "a")
+		s.announce()
 		if !s.waits("a") {
 			s.Fatal("the type was announced, yet it is not named")
 		}
 	}
+	s.must(s.store.Withdraw(s.ctx, worker("b", "a").ID))
 	s.must(s.store.Unhandled(s.ctx, refsOf(s.dispatch("a", 1))))
 	s.advance(31 * time.Second)
 	if !s.waits("a") {

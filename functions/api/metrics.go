@@ -14,25 +14,28 @@ import (
 // The metrics. Counters count since the store's first job, so that they are right from any process and across
 // restarts.
 var (
-	lagMetric      = metric("schedule_lag_seconds", "From run_at to the moment the handler is entered.", "priority")
-	depthMetric    = metric("jobs", "Live jobs, counted up to 100000.", "priority", "status")
-	dueMetric      = metric("due_jobs", "Scheduled jobs whose run_at has come, counted up to 100000.", "priority")
-	oldestMetric   = metric("oldest_due_seconds", "How long the oldest due job has been due.", "priority")
-	startsMetric   = metric("starts_total", "Attempts started.", "type")
-	finishesMetric = metric("finishes_total", "Jobs that have ended, by how.", "type", "status")
-	failuresMetric = metric("failures_total", "Attempts that ended in an error, retried or not.", "type")
-	retriesMetric  = metric("retries_total", "Attempts that are followed by another one.", "type")
-	lostMetric     = metric("lost_leases_total", "Attempts whose lease ran out.", "type")
-	snoozesMetric  = metric("snoozes_total", "Attempts that asked for a later run.", "type")
-	deadMetric     = metric("dead_letters", "Dead letters, counted up to 100000.")
-	stuckMetric    = metric("stuck_jobs", "Running jobs whose lease has passed.")
-	unhandled      = metric("unhandled_jobs", "Due jobs of types that no worker handles, counted up to 100000.")
-	snapshotMetric = metric("oldest_snapshot_seconds", "Age of the oldest open snapshot in the database.")
-	lateMetric     = metric("oldest_due_schedule_seconds", "How long the most overdue schedule has been due.")
-	alertsMetric   = metric("open_alerts", "Alerts that are not cleared, counted up to 100000.", "kind")
-	statesMetric   = metric("schedules", "Schedules by state, counted up to 100000 and at most a minute ago; broken where this process ticks.", "state")
-	outcomesMetric = metric("occurrences_total", "Due instants that the tick of this process accounted for since it began.", "outcome")
-	overflowMetric = metric("history_overflow_jobs", "Finished jobs kept outside the partitions of their days.")
+	lagMetric         = metric("schedule_lag_seconds", "From run_at to the moment the handler is entered.", "priority")
+	depthMetric       = metric("jobs", "Live jobs, counted up to 100000.", "priority", "status")
+	dueMetric         = metric("due_jobs", "Scheduled jobs whose run_at has come, counted up to 100000.", "priority")
+	oldestMetric      = metric("oldest_due_seconds", "How long the oldest due job has been due.", "priority")
+	startsMetric      = metric("starts_total", "Attempts started.", "type")
+	finishesMetric    = metric("finishes_total", "Jobs that have ended, by how.", "type", "status")
+	failuresMetric    = metric("failures_total", "Attempts that ended in an error, retried or not.", "type")
+	retriesMetric     = metric("retries_total", "Attempts that are followed by another one.", "type")
+	lostMetric        = metric("lost_leases_total", "Attempts whose lease ran out.", "type")
+	snoozesMetric     = metric("snoozes_total", "Attempts that asked for a later run.", "type")
+	straysMetric      = metric("strays_total", "Messages that came to workers without a handler for the type, and were passed on.", "type")
+	workersMetric     = metric("workers", "Workers that live: they announced themselves within 90 s.")
+	typeWorkersMetric = metric("type_workers", "Live workers that have a handler for a type; 0 where jobs are due and no worker handles them.", "type")
+	deadMetric        = metric("dead_letters", "Dead letters, counted up to 100000.")
+	stuckMetric       = metric("stuck_jobs", "Running jobs whose lease has passed.")
+	unhandled         = metric("unhandled_jobs", "Due jobs of types that no worker handles, counted up to 100000.")
+	snapshotMetric    = metric("oldest_snapshot_seconds", "Age of the oldest open snapshot in the database.")
+	lateMetric        = metric("oldest_due_schedule_seconds", "How long the most overdue schedule has been due.")
+	alertsMetric      = metric("open_alerts", "Alerts that are not cleared, counted up to 100000.", "kind")
+	statesMetric      = metric("schedules", "Schedules by state, counted up to 100000 and at most a minute ago; broken where this process ticks.", "state")
+	outcomesMetric    = metric("occurrences_total", "Due instants that the tick of this process accounted for since it began.", "outcome")
+	overflowMetric    = metric("history_overflow_jobs", "Finished jobs kept outside the partitions of their days.")
 )
 
 func metric(name, help string, labels ...string) *prometheus.Desc {
@@ -63,7 +66,7 @@ func (s snapshot) Collect(out chan<- prometheus.Metric) {
 		send(prometheus.GaugeValue, oldestMetric, max(q.OldestDue, 0).Seconds(), p.String())
 		out <- s.lag(p)
 	}
-	for _, t := range typesOf(s.Totals) {
+	for _, t := range totalsOf(s.Stats) {
 		name := t.Type
 		send(prometheus.CounterValue, startsMetric, float64(t.Starts), name)
 		send(prometheus.CounterValue, finishesMetric, float64(t.Done), name, core.Done.String())
@@ -73,13 +76,33 @@ func (s snapshot) Collect(out chan<- prometheus.Metric) {
 		send(prometheus.CounterValue, retriesMetric, float64(t.Retried), name)
 		send(prometheus.CounterValue, lostMetric, float64(t.Lost), name)
 		send(prometheus.CounterValue, snoozesMetric, float64(t.Snoozed), name)
+		send(prometheus.CounterValue, straysMetric, float64(t.Strayed), name)
 	}
+	s.workers(send)
 	s.schedules(send)
 	send(prometheus.GaugeValue, deadMetric, float64(s.DeadLetters))
 	send(prometheus.GaugeValue, stuckMetric, float64(s.Stuck))
 	send(prometheus.GaugeValue, unhandled, float64(s.Unhandled))
 	send(prometheus.GaugeValue, snapshotMetric, s.OldestSnapshot.Seconds())
 	send(prometheus.GaugeValue, overflowMetric, float64(s.HistoryOverflow))
+}
+
+// workers sends how many workers live, and how many of them have a handler for each type: none for types whose due jobs
+// nobody handles.
+func (s snapshot) workers(send func(kind prometheus.ValueType, desc *prometheus.Desc, value float64, labels ...string)) {
+	send(prometheus.GaugeValue, workersMetric, float64(s.Workers))
+	sums := map[string]TypeStats{}
+	for _, h := range s.Handlers {
+		sumType(sums, h.Type, TypeStats{Workers: h.N})
+	}
+	for _, u := range s.UnhandledTypes {
+		sumType(sums, u.Type, TypeStats{Unhandled: u.N})
+	}
+	for _, t := range boundTypes(sums) {
+		if t.Type != otherTypes {
+			send(prometheus.GaugeValue, typeWorkersMetric, float64(t.Workers), t.Type)
+		}
+	}
 }
 
 // schedules sends the series of schedules and alerts. A schedule whose rule cannot be read has a next look ahead, so that

@@ -3,10 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -79,10 +76,11 @@ type Stats struct {
 	Window          string       `json:"window" doc:"The period that lags and counts by type are about." example:"5m0s"`
 	Mode            string       `json:"mode" enum:"direct,queues" doc:"How workers get jobs: direct, they claim from the table; queues, the tick publishes to a queue per priority."`
 	Queues          []QueueStats `json:"queues" doc:"One per priority, most urgent first."`
-	Types           []TypeStats  `json:"types" doc:"What happened in the window, by type."`
+	Workers         int          `json:"workers" doc:"Workers that live: they announced themselves within 90 s."`
+	Types           []TypeStats  `json:"types" doc:"What happened in the window, by type, and which types have workers; of very many types those with the most starts, and the others together as (other)."`
 	DeadLetters     int          `json:"dead_letters"`
 	Stuck           int          `json:"stuck" doc:"Running jobs whose lease has passed."`
-	Unhandled       int          `json:"unhandled" doc:"Due jobs of types that no worker handles."`
+	Unhandled       int          `json:"unhandled" doc:"Due jobs, queued ones included, of types that no worker handles."`
 	Capped          bool         `json:"capped,omitempty" doc:"Counting stopped at 100,000 for dead_letters or unhandled: there are that many or more."`
 	OldestSnapshot  string       `json:"oldest_snapshot,omitempty" doc:"Age of the oldest open snapshot in the database: a long one slows everything down."`
 	HistoryOverflow int          `json:"history_overflow" doc:"Finished jobs kept outside the partitions of their days."`
@@ -111,6 +109,9 @@ type TypeStats struct {
 	Cancelled int64  `json:"cancelled"`
 	Lost      int64  `json:"lost" doc:"Attempts whose lease ran out."`
 	Snoozed   int64  `json:"snoozed"`
+	Strayed   int64  `json:"strayed" doc:"Messages that came to workers without a handler for the type, and were passed on."`
+	Workers   int    `json:"workers" doc:"Live workers that have a handler for it; those that deliver to targets are not counted."`
+	Unhandled int    `json:"unhandled,omitempty" doc:"Its due jobs, where no worker handles it."`
 }
 
 // showStats answers GET /v1/stats.
@@ -156,7 +157,7 @@ func (a *API) statsFor(ctx context.Context) (core.Stats, error) {
 
 func statsOf(s core.Stats) Stats {
 	doc := Stats{
-		Now: s.Now.UTC().Format(timeFormat), Window: statsWindow.String(), Queues: []QueueStats{}, Types: typesOf(s.Rollups),
+		Now: s.Now.UTC().Format(timeFormat), Window: statsWindow.String(), Queues: []QueueStats{}, Workers: s.Workers, Types: typesOf(s),
 		DeadLetters: s.DeadLetters, Stuck: s.Stuck, Unhandled: s.Unhandled,
 		Capped: s.DeadLetters >= core.CountCap || s.Unhandled >= core.CountCap, HistoryOverflow: s.HistoryOverflow,
 	}
@@ -197,22 +198,4 @@ func lagsOf(rollups []core.Rollup) map[core.Priority][core.LagBuckets]int64 {
 		lags[r.Priority] = sum
 	}
 	return lags
-}
-
-// typesOf adds the priorities of each type up, in the order of names.
-func typesOf(rollups []core.Rollup) []TypeStats {
-	sums := map[string]TypeStats{}
-	for _, r := range rollups {
-		name := strings.ToValidUTF8(r.Type, "\uFFFD")
-		t := sums[name]
-		sums[name] = TypeStats{
-			Type: name, Starts: t.Starts + r.Starts, Done: t.Done + r.Done, Failed: t.Failed + r.Failed, Retried: t.Retried + r.Retried,
-			Cancelled: t.Cancelled + r.Cancelled, Lost: t.Lost + r.Lost, Snoozed: t.Snoozed + r.Snoozed,
-		}
-	}
-	types := make([]TypeStats, 0, len(sums))
-	for _, name := range slices.Sorted(maps.Keys(sums)) {
-		types = append(types, sums[name])
-	}
-	return types
 }

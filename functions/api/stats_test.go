@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -47,17 +48,20 @@ func knownStats() core.Stats {
 			{Priority: core.Bulk, Scheduled: core.CountCap, OldestDue: -time.Second},
 		},
 		Rollups: []core.Rollup{
-			{Priority: core.Default, Type: "echo", Starts: 10, Done: 6, Failed: 1, Retried: 2, Cancelled: 1, Lost: 3, Snoozed: 4, Lag: lag(5, 0, 1)},
+			{Priority: core.Default, Type: "echo", Starts: 10, Done: 6, Failed: 1, Retried: 2, Cancelled: 1, Lost: 3, Snoozed: 4, Strayed: 8, Lag: lag(5, 0, 1)},
+			{Priority: core.Bulk, Type: "", Starts: 1000, Lag: lag(1, 9)},
 			{Priority: core.Bulk, Type: "echo", Starts: 1, Done: 1, Lag: lag(1, 9)},
 			{Priority: core.Default, Type: "a/b.c:d", Starts: 1},
 		},
 		Totals: []core.Rollup{
-			{Priority: core.Default, Type: "echo", Starts: 100, Done: 60, Failed: 10, Retried: 20, Cancelled: 10, Lost: 30, Snoozed: 40, Lag: lag(50, 0, core.LagBuckets-1), LagSum: 90_000_000},
+			{Priority: core.Default, Type: "echo", Starts: 100, Done: 60, Failed: 10, Retried: 20, Cancelled: 10, Lost: 30, Snoozed: 40, Strayed: 80, Lag: lag(50, 0, core.LagBuckets-1), LagSum: 90_000_000},
 			{Priority: core.Critical, Type: "echo", Starts: 1, Done: 1, Lag: lag(1, 0)},
+			{Priority: core.Critical, Type: "", Starts: 1000, Lag: lag(6, 0), LagSum: 5_000_000},
 			{Priority: core.Default, Type: `队列"\` + "\n\xff", Starts: 5},
 			{Priority: core.Default, Type: `队列"\` + "\n\xfe", Starts: 6},
 		},
 		DeadLetters: 11, Stuck: 12, Unhandled: core.CountCap, OldestSnapshot: 13 * time.Second, HistoryOverflow: 14,
+		Workers: 3, Handlers: []core.TypeCount{{Type: "a/b.c:d", N: 2}, {Type: "idle", N: 1}}, UnhandledTypes: []core.TypeCount{{Type: "nobody's", N: 7}},
 		OldestDueSchedule: 15 * time.Second, OpenAlerts: []core.AlertCount{{Kind: core.AlertScheduleMissed, Open: 16}, {Kind: "of an\xffother", Open: 17}},
 	}
 }
@@ -76,7 +80,11 @@ func TestStats(t *testing.T) {
 			{Priority: "default", Scheduled: 7, Due: 3, Queued: 2, Running: 1, OldestDue: "1.5s", LagP50: "1ms", LagP99: "1.98ms"},
 			{Priority: "bulk", Scheduled: core.CountCap, Capped: true, OldestDue: "0s", LagP50: "750ms", LagP99: "995ms"},
 		},
-		Types:       []api.TypeStats{{Type: "a/b.c:d", Starts: 1}, {Type: "echo", Starts: 11, Done: 7, Failed: 1, Retried: 2, Cancelled: 1, Lost: 3, Snoozed: 4}},
+		Workers: 3,
+		Types: []api.TypeStats{
+			{Type: "a/b.c:d", Starts: 1, Workers: 2}, {Type: "echo", Starts: 11, Done: 7, Failed: 1, Retried: 2, Cancelled: 1, Lost: 3, Snoozed: 4, Strayed: 8},
+			{Type: "idle", Workers: 1}, {Type: "nobody's", Unhandled: 7},
+		},
 		DeadLetters: 11, Stuck: 12, Unhandled: core.CountCap, Capped: true, OldestSnapshot: "13s", HistoryOverflow: 14,
 	}
 	wanted, err := json.MarshalIndent(want, "", " ")
@@ -102,7 +110,8 @@ func TestMetrics(t *testing.T) {
 		`belfry_schedule_lag_seconds_bucket{priority="default",le="3600"} 50`,
 		`belfry_schedule_lag_seconds_bucket{priority="default",le="+Inf"} 100`,
 		`belfry_schedule_lag_seconds_sum{priority="default"} 90`,
-		`belfry_schedule_lag_seconds_count{priority="critical"} 1`,
+		`belfry_schedule_lag_seconds_count{priority="critical"} 7`, `belfry_schedule_lag_seconds_sum{priority="critical"} 5`,
+		`belfry_strays_total{type="echo"} 80`, `belfry_workers 3`, `belfry_type_workers{type="a/b.c:d"} 2`, `belfry_type_workers{type="nobody's"} 0`,
 		`belfry_starts_total{type="echo"} 101`,
 		`belfry_starts_total{type="队列\"\\\n` + "\uFFFD" + `"} 11`,
 		`belfry_finishes_total{status="done",type="echo"} 61`,
@@ -139,6 +148,31 @@ func TestMetrics(t *testing.T) {
 	}
 	if strings.Contains(a.body, "belfry_occurrences_total{") || strings.Contains(a.body, `state="broken"`) {
 		t.Error("no tick is here, but it counts")
+	}
+}
+
+// However many types there are, the series are bounded: those with the most starts are told apart, and the sums stay whole.
+func TestMetricsOfManyTypes(t *testing.T) {
+	known := core.Stats{Now: at(0)}
+	for i := range 3_000 {
+		known.Totals = append(known.Totals, core.Rollup{Priority: core.Bulk, Type: fmt.Sprintf("type-%04d", i), Starts: int64(i), Done: 1})
+		known.Rollups = known.Totals
+		known.Handlers = append(known.Handlers, core.TypeCount{Type: fmt.Sprintf("type-%04d", i), N: 1})
+	}
+	known.UnhandledTypes = []core.TypeCount{{Type: "zzz", N: 1}}
+	b := newBench(t, func(o *api.Options) { o.Stats = &someStats{stats: known} })
+	body := b.do("GET", "/metrics", "").want(t, http.StatusOK).body
+	for _, want := range []string{`belfry_starts_total{type="type-2500"} 2500`, `belfry_starts_total{type="(other)"} 3.12375e+06`, `belfry_finishes_total{status="done",type="(other)"} 2500`, `belfry_type_workers{type="zzz"} 0`} {
+		if !strings.Contains(body, want+"\n") {
+			t.Errorf("no %s", want)
+		}
+	}
+	if n := strings.Count(body, "\n"); n > 10*501+200 {
+		t.Errorf("%d lines", n)
+	}
+	stats := decode[api.Stats](t, b.do("GET", "/v1/stats", "").want(t, http.StatusOK))
+	if n := len(stats.Types); n != 501 || stats.Types[500].Type != "(other)" {
+		t.Errorf("%d types are told", n)
 	}
 }
 

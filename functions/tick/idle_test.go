@@ -32,7 +32,7 @@ func newIdle(t *testing.T) *idle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i.options = Options{Store: i.store, Queue: queue, Holder: "a", Log: slog.New(slog.DiscardHandler)}
+	i.options = Options{Store: i.store, Queue: queue, Holder: "a", Log: slog.New(slog.DiscardHandler), Functions: true}
 	i.options.Settings.Tick, i.options.Settings.BucketLease = 10*time.Millisecond, time.Minute
 	i.options.Settings.TickIdle, i.options.Settings.TickSleep = time.Minute, 10*time.Minute
 	return i

@@ -29,6 +29,9 @@ type Options struct {
 	OnTick func(core.TickReport)
 	// Stats are the numbers that the log gets once a minute. Nil means that it does not.
 	Stats core.StatsStore
+	// Functions says that consumers of the queues may live only while there is work: what nobody announces is published,
+	// too. False means that only what a live worker handles is.
+	Functions bool
 	// Concurrency declares how many jobs of a priority the consumers run at once. Zero means unknown.
 	Concurrency map[core.Priority]int
 
@@ -76,9 +79,10 @@ func New(ctx context.Context, o Options) (*Function, error) {
 		Holder:       o.Holder, Period: o.Settings.Tick, LeaseLength: o.Settings.BucketLease, Topics: f.topics, Wake: o.Wake,
 		Maintain:  core.MaintainRequest{HistoryRetention: o.Settings.HistoryRetention, DeadRetention: o.Settings.DeadRetention, LedgerRetention: o.Settings.LedgerRetention},
 		Schedules: schedules, OnAlerts: o.Alerts, Counts: o.Counts,
-		OnTick:   onTick,
-		Dispatch: core.DispatchOptions{Ceiling: o.Settings.Window, Concurrency: o.Concurrency},
-		OnEvent:  func(e core.TickEvent) { logEvent(o.Log, e) },
+		OnTick:      onTick,
+		Unannounced: o.Functions,
+		Dispatch:    core.DispatchOptions{Ceiling: o.Settings.Window, Concurrency: o.Concurrency},
+		OnEvent:     func(e core.TickEvent) { logEvent(o.Log, e) },
 	})
 	if err != nil {
 		f.close(ctx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
@@ -24,9 +25,25 @@ type Options struct {
 	Types   *core.Types
 	// Waker wakes a tick function that ends when idle. Nil means that none does.
 	Waker *boot.Waker
+	// Announcer says in the store that the worker is there; hosts that make a worker for each call share one. Nil means
+	// NewAnnouncer's.
+	Announcer *core.Announcer
+	// Pass is where messages go whose jobs other workers run, where they come with a call. Nil means Queue.
+	Pass core.Queue
 	// Poll is the longest sleep between claims in direct mode. Zero means 1 s; longer where a tick of the same
 	// process calls Wake.
 	Poll time.Duration
+}
+
+// NewAnnouncer announces the worker of o, which runs all the time or, where function names one, in an instance of that
+// function, for as long as there is work.
+func NewAnnouncer(o Options, function string) *core.Announcer {
+	who := core.Presence{ID: o.ID, Version: boot.Version()}
+	who.Host, _ = os.Hostname()
+	if function != "" {
+		who.ID, who.Host, who.Function = function, "", true
+	}
+	return core.NewAnnouncer(o.Store, who)
 }
 
 // Function is the worker function.
@@ -45,10 +62,13 @@ func New(o Options) (*Function, error) {
 	if critical == 0 {
 		critical = -1
 	}
+	if o.Announcer == nil {
+		o.Announcer = NewAnnouncer(o, "")
+	}
 	w, err := core.NewWorker(o.Store, o.Handlers, core.WorkerOptions{
 		ID: o.ID, Slots: o.Settings.Workers, CriticalSlots: critical, Lease: o.Settings.Lease, Heartbeat: o.Settings.Heartbeat,
 		Timeout: o.Settings.Timeout, MostTime: o.Settings.MostTimeout, StopGrace: grace, Poll: o.Poll,
-		Deliver: o.Deliver, Types: o.Types,
+		Deliver: o.Deliver, Types: o.Types, Announcer: o.Announcer, Pass: o.Pass,
 		OnEvent: func(e core.WorkEvent) { logEvent(o.Log, e) },
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -86,7 +87,7 @@ func (w *works) times(id int64) (n int) {
 
 func (w *works) ticker(holder string, change func(*core.TickerOptions)) *core.Ticker {
 	w.Helper()
-	opts := core.TickerOptions{Holder: holder, Topics: w.topics}
+	opts := core.TickerOptions{Holder: holder, Topics: w.topics, Unannounced: true} // these tests take messages by hand
 	if change != nil {
 		change(&opts)
 	}
@@ -282,56 +283,63 @@ func TestAFastConsumerIsNotKeptWaitingForTheNextSecond(t *testing.T) {
 	})
 }
 
-// A type that no worker handles costs no attempt and holds nobody up; it runs once a process announces it.
+// A type that no worker handles costs no attempt and holds nobody up; it runs once a process announces it. Where consumers
+// are known by what they announce nothing of it is published before, else a window or two.
 func TestAnUnhandledTypeWaitsForItsHandler(t *testing.T) {
-	bubble(t, func(w *works) {
-		stopTicker := run(w.T, w.ticker("a", nil))
-		stopWorker := w.work("worker", 10, time.Millisecond)
-		rare := submit(w.T, w.store, 500, core.NewJob{Type: "rare"})
-		time.Sleep(10 * time.Second)
-		ids := submit(w.T, w.store, 100, core.NewJob{})
-		time.Sleep(3 * time.Second)
-		w.ended(ids)
-		w.mu.Lock()
-		published := 0
-		for ref, times := range w.sent {
-			if ref.ID <= rare[len(rare)-1] {
-				published += times
-			}
-		}
-		w.mu.Unlock()
-		if published == 0 || published > 2*core.WindowFloor {
-			w.Errorf("messages of the unhandled type: %d, want a window or two before it is passed over", published)
-		}
-		handled := make(chan int64, len(rare))
-		worker, err := core.NewWorker(w.store, core.Handlers{"rare": core.HandlerFunc(func(_ context.Context, job *core.Job) (json.RawMessage, error) {
-			handled <- job.ID
-			return nil, nil
-		})}, core.WorkerOptions{ID: "rare"})
-		if err != nil {
-			w.Fatal(err)
-		}
-		stopWorker() // its mem topic is shared: it would take the messages and refuse them again
-		ctx, cancel := context.WithCancel(w.Context())
-		var working sync.WaitGroup
-		working.Go(func() {
-			if err := worker.Receive(ctx, w.queue); err != nil {
-				w.Errorf("Receive: %v", err)
-			}
+	for unannounced, most := range map[bool]int{false: 0, true: 2 * core.WindowFloor} {
+		t.Run(fmt.Sprint("unannounced types are published: ", unannounced), func(t *testing.T) {
+			bubble(t, func(w *works) { unhandledType(w, unannounced, most) })
 		})
-		time.Sleep(10 * time.Second)
-		cancel()
-		working.Wait()
-		stopTicker()
-		if len(handled) != len(rare) {
-			w.Errorf("%d of %d jobs of the type ran once it was announced", len(handled), len(rare))
+	}
+}
+
+func unhandledType(w *works, unannounced bool, most int) {
+	stopTicker := run(w.T, w.ticker("a", func(o *core.TickerOptions) { o.Unannounced = unannounced }))
+	stopWorker := w.work("worker", 10, time.Millisecond)
+	rare := submit(w.T, w.store, 500, core.NewJob{Type: "rare"})
+	time.Sleep(10 * time.Second)
+	ids := submit(w.T, w.store, 100, core.NewJob{})
+	time.Sleep(3 * time.Second)
+	w.ended(ids)
+	w.mu.Lock()
+	published := 0
+	for ref, times := range w.sent {
+		if ref.ID <= rare[len(rare)-1] {
+			published += times
 		}
-		for _, id := range rare {
-			if job := get(w.T, w.store, id); job.Status != core.Done || job.Attempts != 1 {
-				w.Fatalf("job %d is %s after %d attempts, want done after 1", id, job.Status, job.Attempts)
-			}
+	}
+	w.mu.Unlock()
+	if (published > 0) != unannounced || published > most {
+		w.Errorf("messages of the unhandled type: %d, want at most %d before it is passed over", published, most)
+	}
+	handled := make(chan int64, len(rare))
+	worker, err := core.NewWorker(w.store, core.Handlers{"rare": core.HandlerFunc(func(_ context.Context, job *core.Job) (json.RawMessage, error) {
+		handled <- job.ID
+		return nil, nil
+	})}, core.WorkerOptions{ID: "rare"})
+	if err != nil {
+		w.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(w.Context())
+	var working sync.WaitGroup
+	working.Go(func() {
+		if err := worker.Receive(ctx, w.queue); err != nil {
+			w.Errorf("Receive: %v", err)
 		}
 	})
+	time.Sleep(3 * time.Second) // beside the worker that takes half of the messages and refuses them
+	stopWorker()
+	cancel()
+	working.Wait()
+	stopTicker()
+	if len(handled) != len(rare) {
+		w.Errorf("%d of %d jobs of the type ran once it was announced", len(handled), len(rare))
+	}
+	for _, id := range rare {
+		if job := get(w.T, w.store, id); job.Status != core.Done || job.Attempts != 1 {
+			w.Fatalf("job %d is %s after %d attempts, want done after 1", id, job.Status, job.Attempts)
+		}
+	}
 }
 
 // A worker is killed that had received 1,000 messages and started none: nothing is charged, and after the

@@ -16,7 +16,7 @@ func (n *running) dispatchAtSubmit(ctx context.Context) (err error) {
 	if !can || n.Queue == nil || !n.Shared {
 		return nil
 	}
-	n.dispatch, err = assemble.NewDispatcher(ctx, store, laterQueue{n.Queue}, n.Settings)
+	n.dispatch, err = assemble.NewDispatcher(ctx, store, laterQueue{n.Queue}, n.Settings, n.types, false)
 	return err
 }
 

@@ -147,7 +147,9 @@ func (n *running) buildAPI(ctx context.Context) error {
 	var store core.SubmitStore = n.Store
 	var err error
 	if n.tick != nil && n.Queue != nil {
-		store, err = core.NewSubmitDispatcher(n.Store, core.SubmitDispatchOptions{Topics: n.tick.Topics(), TakeCredit: n.tick.TakeCredit})
+		store, err = core.NewSubmitDispatcher(n.Store, core.SubmitDispatchOptions{
+			Topics: n.tick.Topics(), TakeCredit: n.tick.TakeCredit, Fleet: core.NewFleetView(n.Store), Types: n.types,
+		})
 		if err != nil {
 			return err
 		}

@@ -1,11 +1,11 @@
 -- Add counts to the minute rows of a shard. The arrays are in order of (minute, priority, type), each once.
 --   $1 shard  $2 minutes  $3 priorities  $4 types  $5 starts  $6 done  $7 failed  $8 retried  $9 cancelled  $10 lost
---   $11 snoozed  $12 lag histograms  $13 sums of lag
-INSERT INTO belfry.rollups AS r (shard, minute, priority, type, starts, done, failed, retried, cancelled, lost, snoozed, lag, lag_sum)
-SELECT $1::bigint, minute, priority, type, starts, done, failed, retried, cancelled, lost, snoozed, lag::bigint[], lag_sum
+--   $11 snoozed  $12 lag histograms  $13 sums of lag  $14 strayed
+INSERT INTO belfry.rollups AS r (shard, minute, priority, type, starts, done, failed, retried, cancelled, lost, snoozed, lag, lag_sum, strayed)
+SELECT $1::bigint, minute, priority, type, starts, done, failed, retried, cancelled, lost, snoozed, lag::bigint[], lag_sum, strayed
 FROM   unnest($2::timestamptz[], $3::smallint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],
-           $10::bigint[], $11::bigint[], $12::text[], $13::bigint[])
-       AS g (minute, priority, type, starts, done, failed, retried, cancelled, lost, snoozed, lag, lag_sum)
+           $10::bigint[], $11::bigint[], $12::text[], $13::bigint[], $14::bigint[])
+       AS g (minute, priority, type, starts, done, failed, retried, cancelled, lost, snoozed, lag, lag_sum, strayed)
 ON CONFLICT (minute, priority, type, shard) DO UPDATE
 SET    starts = r.starts + excluded.starts,
        done = r.done + excluded.done,
@@ -15,4 +15,5 @@ SET    starts = r.starts + excluded.starts,
        lost = r.lost + excluded.lost,
        snoozed = r.snoozed + excluded.snoozed,
        lag_sum = r.lag_sum + excluded.lag_sum,
+       strayed = r.strayed + excluded.strayed,
        lag = belfry.add_up(r.lag, excluded.lag);

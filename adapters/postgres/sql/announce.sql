@@ -1,7 +1,21 @@
--- A process handles these types: their marks go. One announced lately and not marked is not written again.
---   $1 clock offset  $2 types
-INSERT INTO belfry.job_types AS t (type, announced_at)
-SELECT DISTINCT g.type COLLATE "C" AS type, {now} FROM unnest($2::text[]) AS g (type) ORDER BY 1
-ON CONFLICT (type) DO UPDATE
-SET    announced_at = excluded.announced_at, unhandled_until = NULL, unhandled_wait = '0'
-WHERE  t.unhandled_until IS NOT NULL OR t.announced_at IS NULL OR t.announced_at < {now} - interval '1 min';
+-- A worker is there and handles these types: it counts as living from now on, and the marks of its types go, as do
+-- announcements of programs of before. A row of job_types that someone has locked is left for the next time.
+--   $1 clock offset  $2 id  $3 host  $4 version  $5 function  $6 queues  $7 delivers  $8 types  $9 their key  $10 slots  $11 busy
+WITH here AS (
+    INSERT INTO belfry.workers AS w (id, host, version, function, queues, delivers, types, types_key, slots, busy, since, seen_at)
+    VALUES ($2::text, $3::text, $4::text, $5::boolean, $6::boolean, $7::boolean, $8::text[], $9::text, $10::bigint, $11::bigint, {now}, {now})
+    ON CONFLICT (id) DO UPDATE
+    SET    host = excluded.host, version = excluded.version, function = excluded.function, queues = excluded.queues,
+           delivers = excluded.delivers, types = excluded.types, types_key = excluded.types_key, slots = excluded.slots,
+           busy = excluded.busy, seen_at = excluded.seen_at
+), marked AS MATERIALIZED (
+    SELECT type
+    FROM   belfry.job_types
+    WHERE  (unhandled_until IS NOT NULL OR announced_at IS NOT NULL)
+      AND  (type = ANY ($8) OR $7 AND (target IS NOT NULL OR delivered))
+    ORDER  BY type
+    FOR    UPDATE SKIP LOCKED
+)
+UPDATE belfry.job_types
+SET    unhandled_until = NULL, unhandled_wait = '0', announced_at = NULL
+WHERE  type = ANY (ARRAY(SELECT type FROM marked));

@@ -29,13 +29,6 @@ SELECT p.priority,
        (SELECT count(*) FROM (SELECT FROM lanes l CROSS JOIN LATERAL ({due}) d WHERE l.priority = p.priority LIMIT $2) c),
        (SELECT count(*) FROM (SELECT FROM belfry.jobs WHERE status = 2 AND priority = p.priority LIMIT $2) c),
        (SELECT count(*) FROM (SELECT FROM belfry.jobs WHERE status = 3 AND priority = p.priority LIMIT $2) c),
-       (SELECT run_at FROM oldest WHERE priority = p.priority),
-       (SELECT count(*)
-        FROM  (SELECT
-               FROM   lanes l CROSS JOIN LATERAL ({due}) d
-               WHERE  l.priority = p.priority
-                 AND  NOT EXISTS (SELECT FROM belfry.job_types t
-                                  WHERE t.type = l.type AND t.announced_at IS NOT NULL AND (t.unhandled_until IS NULL OR t.unhandled_until <= {now}))
-               LIMIT  $2) c)
+       (SELECT run_at FROM oldest WHERE priority = p.priority)
 FROM   generate_series(1, 3) AS p (priority)
 ORDER  BY p.priority;

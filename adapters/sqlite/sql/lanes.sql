@@ -1,5 +1,5 @@
--- The lanes with waiting rows: when the first row of each is due, until when its type counts as unhandled, and
--- whether a process announced the type. One step down the index for each, however many rows it has.
+-- The lanes with waiting rows: when the first row of each is due, and what is known of its type beside what workers
+-- announce. One step down the index for each, however many rows it has.
 WITH RECURSIVE lanes (id) AS (
 	SELECT (SELECT id FROM jobs WHERE status = 1 ORDER BY priority, type LIMIT 1)
 	UNION ALL
@@ -13,5 +13,6 @@ SELECT j.priority, j.type,
 			ORDER BY d.run_at LIMIT 1), 9223372036854775807),
 		COALESCE((SELECT d.run_at FROM jobs d WHERE d.status = 1 AND d.tenant <> '' AND d.priority = j.priority AND d.type = j.type
 			ORDER BY d.run_at LIMIT 1), 9223372036854775807)),
-	COALESCE(t.unhandled_until, 0), t.announced_at IS NOT NULL
+	COALESCE(t.unhandled_until, 0), COALESCE(t.unhandled_wait, 0), t.announced_at IS NOT NULL,
+	COALESCE(t.target IS NOT NULL OR t.delivered = 1, 0)
 FROM lanes CROSS JOIN jobs j ON j.id = lanes.id LEFT JOIN job_types t ON t.type = j.type

@@ -24,14 +24,16 @@ type Dispatcher struct {
 // DispatcherStore is what a Dispatcher asks of a store.
 type DispatcherStore interface {
 	core.SubmitDispatchStore
+	core.FleetStore
 	// CountQueued counts the queued rows of each priority.
 	CountQueued(ctx context.Context) (map[core.Priority]int, error)
 }
 
 // NewDispatcher opens the topics of queue. Jobs that are due at once are published while few of their priority are
 // queued; in economy mode, where a tick comes only each minute, at most a window of each priority in a minute. The
-// others wait for the tick, as do all that something holds back.
-func NewDispatcher(ctx context.Context, store DispatcherStore, queue core.Queue, s boot.Settings) (*Dispatcher, error) {
+// others wait for the tick, as do all that something holds back and those that no live worker handles; functions says that
+// consumers may live only while there is work, and types knows which are deliverable.
+func NewDispatcher(ctx context.Context, store DispatcherStore, queue core.Queue, s boot.Settings, types *core.Types, functions bool) (*Dispatcher, error) {
 	d := &Dispatcher{topics: map[core.Priority]core.Topic{}}
 	for _, p := range core.Priorities {
 		topic, err := queue.OpenTopic(ctx, p)
@@ -40,7 +42,7 @@ func NewDispatcher(ctx context.Context, store DispatcherStore, queue core.Queue,
 		}
 		d.topics[p] = topic
 	}
-	o := core.SubmitDispatchOptions{Topics: d.topics}
+	o := core.SubmitDispatchOptions{Topics: d.topics, Fleet: core.NewFleetView(store), Types: types, Unannounced: functions}
 	if s.Economy {
 		credit := &credit{window: s.Window, left: map[core.Priority]int{}}
 		o.TakeCredit, o.Lease = func(_ context.Context, p core.Priority, n int) int { return credit.take(p, n, time.Now()) }, creditFor

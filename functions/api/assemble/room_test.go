@@ -32,7 +32,7 @@ func TestDispatchBesideTheTick(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := NewDispatcher(t.Context(), store, queue, boot.Settings{Window: 10_000})
+		d, err := NewDispatcher(t.Context(), store, queue, boot.Settings{Window: 10_000}, nil, true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -67,7 +67,7 @@ func submitStore(ctx context.Context, h *cloudrun.Host) (store core.SubmitStore,
 	if err != nil || queue == nil {
 		return h.Store, nothing, err
 	}
-	d, err := assemble.NewDispatcher(ctx, h.Store, queue, h.Settings)
+	d, err := assemble.NewDispatcher(ctx, h.Store, queue, h.Settings, h.Types, true)
 	if err != nil {
 		return nil, nil, err
 	}

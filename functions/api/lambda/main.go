@@ -48,5 +48,5 @@ func submitStore(ctx context.Context, f *lambda.Function) (core.SubmitStore, err
 	if err != nil || queue == nil {
 		return f.Store, err
 	}
-	return assemble.NewDispatcher(ctx, f.Store, queue, f.Settings)
+	return assemble.NewDispatcher(ctx, f.Store, queue, f.Settings, f.Types, true)
 }

@@ -29,6 +29,7 @@ type Host struct {
 	Webhooks *boot.Webhooks
 	Log      *slog.Logger
 	Name     string      // of this container among all
+	Service  string      // whose containers they are
 	Waker    *boot.Waker // of the tick; nil where it needs none
 
 	closers []func() error // in the order of closing, after the store
@@ -52,7 +53,7 @@ func Open(ctx context.Context) (*Host, error) {
 	if settings.DatabaseURL == "" {
 		return nil, errors.New("BELFRY_DATABASE_URL is not set")
 	}
-	h := &Host{Settings: settings, Log: NewLogger(settings, os.Stderr), Name: containerName(), last: time.Now()}
+	h := &Host{Settings: settings, Log: NewLogger(settings, os.Stderr), Name: containerName(), Service: cmp.Or(os.Getenv("K_SERVICE"), "cloudrun"), last: time.Now()}
 	boot.QuietStandardLog(h.Log)
 	if err := h.open(ctx); err != nil {
 		return nil, errors.Join(err, h.Close())

@@ -17,7 +17,7 @@ const path = "/push"
 
 func main() { cloudrun.Main(serve) }
 
-func serve(_ context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
+func serve(ctx context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
 	store := boot.Waking(h.Store, h.Waker)
 	push, err := gcp.NewPush(gcp.PushOptions{
 		Store: store, ID: h.Name, Lease: h.Settings.Lease, Deadline: h.Settings.PushDeadline,
@@ -31,10 +31,15 @@ func serve(_ context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
 	if s.MostTimeout == 0 || s.MostTimeout > push.MostTime() {
 		s.MostTimeout = push.MostTime()
 	}
-	w, err := worker.New(worker.Options{
+	o := worker.Options{
 		Store: store, Queue: push, Handlers: worker.Tryout(), Settings: s, ID: h.Name, Log: h.Log,
 		Deliver: h.Webhooks.Handler(), Types: h.Types,
-	})
+	}
+	o.Announcer = worker.NewAnnouncer(o, h.Service)
+	if o.Pass, err = h.OpenQueue(ctx, 0); err != nil { // where topics are set and it may publish, messages are passed on
+		return nil, err
+	}
+	w, err := worker.New(o)
 	if err != nil {
 		return nil, err
 	}

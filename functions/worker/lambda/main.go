@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"github.com/belfry-dev/belfry/adapters/aws"
 	"github.com/belfry-dev/belfry/core"
@@ -17,15 +18,21 @@ import (
 
 func main() { lambda.Main(serve) }
 
-func serve(_ context.Context, f *lambda.Function) (any, error) {
+func serve(ctx context.Context, f *lambda.Function) (any, error) {
 	store := boot.Waking(f.Store, f.Waker)
 	o := worker.Options{
 		Store: store, Handlers: worker.Tryout(), Settings: f.Settings, ID: f.Name, Log: f.Log,
 		Deliver: f.Webhooks.Handler(), Types: f.Types,
 	}
+	o.Announcer = worker.NewAnnouncer(o, lambdacontext.FunctionName)
 	if _, err := worker.New(o); err != nil {
 		return nil, err
 	}
+	pass, err := f.OpenQueue(ctx) // of the function's own rights it depends whether messages are passed on, or their rows
+	if err != nil {
+		return nil, err
+	}
+	o.Pass = pass
 	batches := aws.BatchWorker{Store: store, ID: f.Name, Lease: f.Settings.Lease, Grace: f.Settings.StopGrace}
 	batches.Work = func(ctx context.Context, queue core.Queue, grace, most time.Duration) error {
 		o := o

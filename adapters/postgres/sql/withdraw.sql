@@ -1,0 +1,3 @@
+-- A worker is gone.
+--   $1 id
+DELETE FROM belfry.workers WHERE id = $1::text;

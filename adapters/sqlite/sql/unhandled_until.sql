@@ -1,3 +1,0 @@
--- Until when a type counts as unhandled.
---   ?1 type
-SELECT unhandled_until FROM job_types WHERE type = ?1

@@ -1,0 +1,3 @@
+-- A worker is gone.
+--   ?1 id
+DELETE FROM workers WHERE id = ?1
