@@ -33,12 +33,12 @@ func (r *Retry) judge(err error, repeatable bool) verdict {
 		return verdict{again: (repeatable || neverSent(err)) && !errors.Is(err, ErrForeign)}
 	}
 	v := verdict{wait: p.RetryAfter}
-	switch p.Status {
-	case http.StatusTooManyRequests:
+	switch {
+	case p.Status == http.StatusTooManyRequests:
 		v.again = true // refused before anything was done
-	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	case p.transient():
 		v.again = repeatable // the answer to "did it happen" may be lost behind these
-	case http.StatusConflict:
+	case p.Status == http.StatusConflict:
 		v.again = repeatable && p.RetryAfter > 0 // the first try with this Idempotency-Key is still at work
 	}
 	v.again = v.again && v.wait <= r.MaxWait

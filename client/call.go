@@ -80,7 +80,7 @@ func isInFlight(err error) bool {
 // finally marks an error of a write that may have been done.
 func finally(err error, unknown bool) error {
 	var p *Problem
-	answered := errors.As(err, &p) && p.Status < 500 && p.Status != http.StatusTooManyRequests && !isInFlight(err)
+	answered := errors.As(err, &p) && p.Status < 500 && p.Status != http.StatusTooManyRequests && !p.transient() && !isInFlight(err)
 	if !unknown || answered || errors.Is(err, ErrUnknown) {
 		return err
 	}

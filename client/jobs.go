@@ -12,16 +12,31 @@ func (c *Client) Get(ctx context.Context, id string) (*Job, error) {
 	return c.get(ctx, id, 0)
 }
 
-// poll is how long one request of Wait stays open.
-const poll = 30 * time.Second
+// maxPoll is how long one request of Wait stays open, if the HTTP client lets it.
+const maxPoll = 30 * time.Second
+
+// pollOf is how long one request of Wait may stay open with an HTTP client: three quarters of what it waits for an answer.
+func pollOf(c *http.Client) time.Duration {
+	poll := maxPoll
+	shorten := func(limit time.Duration) {
+		if limit > 0 {
+			poll = min(poll, limit/4*3)
+		}
+	}
+	shorten(c.Timeout)
+	if t, ok := c.Transport.(*http.Transport); ok {
+		shorten(t.ResponseHeaderTimeout)
+	}
+	return max(poll, time.Millisecond)
+}
 
 // Wait returns the job once it has ended. When ctx ends first it returns the job as last seen, which may be nil, and
-// the error.
+// the error. Its requests stay open for up to 30 s, less where the timeout of Options.HTTPClient is shorter.
 func (c *Client) Wait(ctx context.Context, id string) (*Job, error) {
 	job, err := c.get(ctx, id, 0)
 	for err == nil && !job.Status.Ended() {
 		var next *Job
-		if next, err = c.get(ctx, id, poll); err == nil {
+		if next, err = c.get(ctx, id, pollOf(c.http)); err == nil {
 			job = next
 		}
 	}

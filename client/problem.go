@@ -22,7 +22,7 @@ var (
 	ErrUnauthorized = errors.New("the token is missing, wrong, expired or revoked") // 401
 	ErrForbidden    = errors.New("the token may not do this")                       // 403
 	ErrThrottled    = errors.New("too many requests")                               // 429, after all tries
-	ErrUnreachable  = errors.New("the server cannot be reached or is out of order") // no connection, no answer, 502, 503, 504
+	ErrUnreachable  = errors.New("the server cannot be reached or is out of order") // no connection, no answer, 408, 502 to 504, 520 to 527
 	ErrForeign      = errors.New("the answer is not one of this API")               // the address leads somewhere else
 	ErrUnknown      = errors.New("it may or may not have happened")                 // a write was sent and its answer is lost
 )
@@ -50,7 +50,19 @@ func (p *Problem) Error() string {
 }
 
 // Is matches the sentinels of the status.
-func (p *Problem) Is(target error) bool { return slices.Contains(sentinels[p.Status], target) }
+func (p *Problem) Is(target error) bool {
+	return slices.Contains(sentinels[p.Status], target) || target == ErrUnreachable && p.transient()
+}
+
+// transient reports whether the server, or a proxy before it, was out of order for the moment: what is sent again may be
+// answered. The statuses from 520 to 527 are Cloudflare's for an origin that it cannot reach or understand.
+func (p *Problem) transient() bool {
+	switch p.Status {
+	case http.StatusRequestTimeout, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return 520 <= p.Status && p.Status <= 527
+}
 
 // Unwrap lets errors.As find FieldErrors and *FieldError.
 func (p *Problem) Unwrap() error { return p.Fields.Err() }
@@ -66,9 +78,6 @@ var sentinels = map[int][]error{
 	http.StatusUnsupportedMediaType:  {ErrInvalid},
 	http.StatusUnprocessableEntity:   {ErrInvalid},
 	http.StatusTooManyRequests:       {ErrThrottled},
-	http.StatusBadGateway:            {ErrUnreachable},
-	http.StatusServiceUnavailable:    {ErrUnreachable},
-	http.StatusGatewayTimeout:        {ErrUnreachable},
 }
 
 // problemDoc is the document as the API writes it.
@@ -88,6 +97,8 @@ func problemOf(call string, status int, body []byte) *Problem {
 	var doc problemDoc
 	if json.Unmarshal(body, &doc) != nil || doc.Detail == "" {
 		switch p.Detail = strings.ToLower(http.StatusText(status)); {
+		case p.transient() && p.Detail == "":
+			p.Detail = "a proxy could not reach the server"
 		case p.Detail == "":
 			p.Detail = "no answer of this API"
 		case status < 400:

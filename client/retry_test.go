@@ -90,6 +90,14 @@ func TestWhatIsTriedAgain(t *testing.T) {
 	}{
 		{"read after a lost answer", get, "lost dial 503 done", 4, 7 * time.Second, nil, nil},
 		{"read, tries used up", get, "502", 4, 7 * time.Second, client.ErrUnreachable, client.ErrUnknown},
+		{"read, out of order in every way", get, "408 523 527 done", 4, 7 * time.Second, nil, nil},
+		{"read, 408 for good", get, "408", 4, 7 * time.Second, client.ErrUnreachable, client.ErrUnknown},
+		{"read, 519 is no word of a proxy", get, "519 done", 1, 0, errAny, client.ErrUnreachable},
+		{"read, 528 is no word of a proxy", get, "528 done", 1, 0, errAny, client.ErrUnreachable},
+		{"submit with its key, through a proxy", submit, "520 524 408 done", 4, 7 * time.Second, nil, nil},
+		{"submit with its key, lost and then out of order", submit, "lost 408", 4, 7 * time.Second, client.ErrUnknown, nil},
+		{"cancel, a proxy's fault", cancel, "522 done", 1, 0, client.ErrUnknown, nil},
+		{"cancel, 408", cancel, "408 done", 1, 0, client.ErrUnreachable, client.ErrUnknown},
 		{"read, Retry-After honoured", get, "429+9 503+3 done", 3, 12 * time.Second, nil, nil},
 		{"read, Retry-After too far", get, "503+21 done", 1, 0, client.ErrUnreachable, nil},
 		{"read, absent", get, "404 done", 1, 0, client.ErrNotFound, client.ErrUnreachable},
@@ -253,6 +261,7 @@ func TestErrorsHaveTheirStatus(t *testing.T) {
 		400: {client.ErrInvalid}, 401: {client.ErrAccess, client.ErrUnauthorized}, 403: {client.ErrAccess, client.ErrForbidden}, 404: {client.ErrNotFound},
 		409: {client.ErrConflict}, 412: {client.ErrChanged}, 413: {client.ErrInvalid}, 415: {client.ErrInvalid}, 422: {client.ErrInvalid},
 		429: {client.ErrThrottled}, 500: {}, 502: {client.ErrUnreachable}, 503: {client.ErrUnreachable}, 504: {client.ErrUnreachable}, 307: {},
+		408: {client.ErrUnreachable}, 520: {client.ErrUnreachable}, 523: {client.ErrUnreachable}, 527: {client.ErrUnreachable}, 519: {}, 528: {},
 	} {
 		c := newClient(t, "http://belfry.invalid", tripper(func(r *http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(`{"detail":"why","status":1}`)), Request: r}, nil

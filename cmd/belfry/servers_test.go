@@ -61,6 +61,7 @@ var anotherServers = []anotherServer{
 	{"401", status(401, page), exitAccess, "unauthorized"},
 	{"403", status(403, problem), exitAccess, "d"},
 	{"404, a page", status(404, page), exitNotFound, "not found"},
+	{"408", status(408, page), exitUnreachable, "request timeout"},
 	{"409", status(409, problem), exitConflict, "d"},
 	{"412", status(412, page), exitConflict, "precondition failed"},
 	{"413", status(413, page), exitUsage, "too large"},
@@ -69,6 +70,8 @@ var anotherServers = []anotherServer{
 	{"500", status(500, page), exitUnreachable, "internal server error"},
 	{"502", status(502, page), exitUnreachable, "bad gateway"},
 	{"503", status(503, problem), exitUnreachable, "d"},
+	{"520", status(520, page), exitUnreachable, "a proxy could not reach the server"},
+	{"527", status(527, page), exitUnreachable, "a proxy could not reach the server"},
 	{"599", status(599, page), exitUnreachable, "no answer of this API"},
 }
 
