@@ -90,6 +90,9 @@ type Diagnosis struct {
 	Schedulers  int // buckets that are held; of 64
 	HistoryDays int // ahead for which history partitions are ready, up to 30
 	Unhandled   []UnhandledType
+
+	RoleIsSchema bool     // the session's role is named like the schema: what it creates without a schema's name lands in it
+	Strangers    []string // relations in the schema that are none of Belfry's
 }
 
 // UnhandledType is a type without a worker and its due jobs, counted up to core.CountCap.
@@ -122,7 +125,14 @@ func Diagnose(ctx context.Context, dsn string) (Diagnosis, error) {
 			return err
 		}
 		d.OldestSnapshot = time.Duration(max(seconds, 0) * float64(time.Second))
-		err := conn.QueryRow(ctx, sql["diagnose_schema"]).Scan(&d.Schedulers, &d.HistoryDays)
+		ours, err := relations()
+		if err != nil {
+			return err
+		}
+		if err := conn.QueryRow(ctx, sql["diagnose_names"], ours).Scan(&d.RoleIsSchema, &d.Strangers); err != nil {
+			return err
+		}
+		err = conn.QueryRow(ctx, sql["diagnose_schema"]).Scan(&d.Schedulers, &d.HistoryDays)
 		if hasCode(err, codeUndefinedTable) || hasCode(err, codeInvalidSchema) {
 			return nil
 		}

@@ -44,7 +44,7 @@ func (f *findings) broken(check, text, advice string) {
 func (a *app) doctorCommand() *cobra.Command {
 	c := &cobra.Command{Use: "doctor", Short: "Look for what is wrong, and say what to do about it", Args: counted(0, 0, "no arguments"),
 		Long: `Look for what is wrong, and say what to do about it: the API, who may call it, clocks, waiting and stuck work, types
-without a worker; the settings of the environment it runs in, whether its queues can be reached, its webhooks; and, with
+without a worker, open alerts; the settings of the environment it runs in, whether its queues can be reached, its webhooks; and, with
 --database-url, the database: its version, schema and settings, old snapshots, schedulers, history partitions.
 
 It changes nothing. The exit code is 1 where something is wrong.`}
@@ -55,10 +55,11 @@ It changes nothing. The exit code is 1 where something is wrong.`}
 
 func (a *app) doctor(ctx context.Context) error {
 	var f findings
-	if err := a.checkAPI(ctx, &f); err != nil {
+	stats, err := a.checkAPI(ctx, &f)
+	if err != nil {
 		return err
 	}
-	a.checkSettings(ctx, &f, f[0].State == stateOK)
+	a.checkSettings(ctx, &f, stats)
 	if a.database != "" {
 		a.checkDatabase(ctx, &f)
 	} else {

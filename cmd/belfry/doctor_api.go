@@ -16,34 +16,92 @@ const (
 	oldSnapshot = 5 * time.Minute
 )
 
-// checkAPI asks the API. An error is one of the command line.
-func (a *app) checkAPI(ctx context.Context, f *findings) error {
+// checkAPI asks the API, and returns its statistics; nil where it did not answer with them. An error is one of the command
+// line.
+func (a *app) checkAPI(ctx context.Context, f *findings) (*client.Stats, error) {
 	api, err := a.client()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := api.Ready(ctx); err != nil {
 		f.broken("api", err.Error(), adviceFor(err))
-		return nil
+		return nil, nil
 	}
 	f.ok("api", "%s can accept jobs", a.address)
 	if err := a.checkAccess(ctx, f); err != nil {
-		return err
+		return nil, err
 	}
 	asked := a.now()
 	s, err := api.Stats(ctx)
 	if err != nil {
 		f.broken("statistics", err.Error(), adviceFor(err))
-		return nil
+		return nil, nil
 	}
 	a.checkClock(f, "clock", s.Now, asked.Add(-time.Second)) // the answer is up to a second old
+	checkMode(f, s)
 	whole, err := seesAll(ctx, api)
 	if err != nil {
 		f.broken("token", err.Error(), adviceFor(err))
-		return nil
+		return s, nil
 	}
 	checkWork(f, s, whole)
-	return nil
+	checkAlerts(ctx, f, api)
+	return s, nil
+}
+
+// checkMode says how the workers of this server get their jobs.
+func checkMode(f *findings, s *client.Stats) {
+	switch s.Mode {
+	case client.ModeQueues:
+		f.ok("mode", "workers are fed through queues")
+	case client.ModeDirect:
+		f.ok("mode", "workers claim from the table")
+	}
+}
+
+// alertsShown is how many open alerts are told one by one.
+const alertsShown = 10
+
+// checkAlerts lists the alerts that are open.
+func checkAlerts(ctx context.Context, f *findings, api *client.Client) {
+	open := 0
+	for alert, err := range api.Alerts(ctx, client.AlertFilter{Open: true}) {
+		if err != nil {
+			f.broken("alerts", err.Error(), adviceFor(err))
+			return
+		}
+		if open++; open <= alertsShown {
+			f.warn("alert", alertText(alert), adviceOn(alert))
+		}
+	}
+	switch {
+	case open == 0:
+		f.ok("alerts", "none is open")
+	case open > alertsShown:
+		f.warn("alerts", fmt.Sprintf("%d more are open", open-alertsShown), "belfry alerts list --limit 0 shows all")
+	}
+}
+
+// alertText is an alert as one line.
+func alertText(alert *client.Alert) string {
+	text := alert.Kind + " " + alert.Subject
+	if alert.Tenant != "" {
+		text += " (tenant " + alert.Tenant + ")"
+	}
+	return text + ", since " + showTime(alert.RaisedAt) + ": " + alert.Detail
+}
+
+// adviceOn says where to look on.
+func adviceOn(alert *client.Alert) string {
+	switch {
+	case strings.HasPrefix(alert.Kind, "schedule_"):
+		return "belfry schedules occurrences shows what became of its runs; it clears with the next success"
+	case alert.Kind == "job_failed":
+		return "belfry dead-letters list shows why its jobs failed; redrive or discard them"
+	case alert.Kind == "type_missed":
+		return "belfry jobs list --type shows its jobs; it clears with the next success"
+	}
+	return "belfry alerts list shows it"
 }
 
 // seesAll reports whether the token is for all tenants: one that is for one is told of its own jobs and dead letters

@@ -26,6 +26,7 @@ func (a *app) checkDatabase(ctx context.Context, f *findings) {
 		return
 	}
 	checkServer(f, d)
+	checkNames(f, d)
 	if !checkSchema(f, steps) {
 		return
 	}
@@ -57,6 +58,18 @@ func checkServer(f *findings, d postgres.Diagnosis) {
 	}
 	for _, fault := range faults {
 		f.broken("database", fault.Text, fault.Advice)
+	}
+}
+
+// checkNames looks for what gets into Belfry's schema that is not Belfry's.
+func checkNames(f *findings, d postgres.Diagnosis) {
+	if d.RoleIsSchema {
+		f.warn("role", "it is named belfry, like the schema: tables that are made in its sessions without a schema's name land among Belfry's",
+			"ALTER ROLE belfry SET search_path = public, or another role for everything that is not Belfry")
+	}
+	if len(d.Strangers) > 0 {
+		f.warn("strangers", "in the schema belfry and none of Belfry's: "+some(d.Strangers),
+			"ALTER TABLE belfry.… SET SCHEMA public; a role that is named like the schema makes its tables there")
 	}
 }
 

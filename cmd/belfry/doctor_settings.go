@@ -10,23 +10,28 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belfry-dev/belfry/client"
 	"github.com/belfry-dev/belfry/functions/boot"
 )
 
 const dialTimeout = 5 * time.Second
 
 // checkSettings looks at the settings of this environment, as a process of Belfry that is started in it would have
-// them. Where none are here, as on an operator's own machine, there is nothing to look at. reachable says that the API
-// answers.
-func (a *app) checkSettings(ctx context.Context, f *findings, reachable bool) {
+// them. Where none are here, as on an operator's own machine, there is nothing to look at. stats are what the API says;
+// nil where it did not answer.
+func (a *app) checkSettings(ctx context.Context, f *findings, stats *client.Stats) {
 	s, err := boot.ReadSettings()
 	if err != nil {
 		f.broken("settings", oneLine(err), "mend them: with these no process starts; docs/settings.md lists what is allowed")
 	} else {
 		f.ok("settings", "a process started in this environment would take them")
 	}
-	checkQueues(ctx, f, s)
-	if reachable {
+	mode := ""
+	if stats != nil {
+		mode = stats.Mode
+	}
+	checkQueues(ctx, f, s, mode)
+	if stats != nil {
 		a.checkWebhooks(ctx, f, s)
 	}
 }
@@ -37,8 +42,8 @@ func oneLine(err error) string {
 }
 
 // checkQueues connects to where the queues are. Whether they are there, and may be used, only a process that has the
-// rights can tell.
-func checkQueues(ctx context.Context, f *findings, s boot.Settings) {
+// rights can tell. mode is the server's; "" where it is not known.
+func checkQueues(ctx context.Context, f *findings, s boot.Settings, mode string) {
 	queues := []struct{ name, address string }{
 		{"BELFRY_QUEUE_CRITICAL_URL", s.QueueCriticalURL}, {"BELFRY_QUEUE_DEFAULT_URL", s.QueueDefaultURL}, {"BELFRY_QUEUE_BULK_URL", s.QueueBulkURL},
 	}
@@ -67,7 +72,14 @@ func checkQueues(ctx context.Context, f *findings, s boot.Settings) {
 	}
 	switch {
 	case s.QueueDefaultURL == "" && s.QueueCriticalURL == "" && s.QueueBulkURL == "":
-		*f = append(*f, finding{"queue", stateLeftOut, "no BELFRY_QUEUE_…_URL here: workers claim from the table", ""})
+		text := "no BELFRY_QUEUE_…_URL here"
+		if mode == client.ModeQueues {
+			text += ", so that those of the server are not looked at"
+		}
+		f.leftOut("queue", text)
+	case mode == client.ModeDirect:
+		f.warn("queue", "BELFRY_QUEUE_…_URL is set here, and the server's workers claim from the table",
+			"a worker that is started here would wait at queues that nobody fills: set them for all processes, or for none")
 	case len(reached) > 0:
 		f.ok("queue", "%s", strings.Join(slices.Compact(reached), ", "))
 	}

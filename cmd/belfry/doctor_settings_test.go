@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belfry-dev/belfry/client"
 	"github.com/belfry-dev/belfry/functions/boot"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
@@ -34,7 +35,7 @@ func TestDoctorReachesQueues(t *testing.T) {
 		"amqp:///":                                 "queue: broken",
 	} {
 		var f findings
-		checkQueues(t.Context(), &f, boot.Settings{QueueDefaultURL: address})
+		checkQueues(t.Context(), &f, boot.Settings{QueueDefaultURL: address}, client.ModeQueues)
 		var got []string
 		for _, found := range f {
 			got = append(got, found.Check+": "+found.State)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -125,5 +126,44 @@ func TestDoctorLooksAtTheServer(t *testing.T) {
 	checkServer(&f, d)
 	if got := states(t, f); got != "database: broken" || !strings.Contains(f[0].Text, "takes no writes") {
 		t.Errorf("%s %+v", got, f)
+	}
+}
+
+// A role that is named like the schema gets other people's tables into it.
+func TestDoctorNamesWhatIsNotBelfrys(t *testing.T) {
+	address := testenv.Postgres(t)
+	if err := postgres.Migrate(t.Context(), address); err != nil {
+		t.Fatal(err)
+	}
+	look := func(address string) string {
+		t.Helper()
+		d, err := postgres.Diagnose(t.Context(), address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var f findings
+		checkNames(&f, d)
+		texts := []string{states(t, f)}
+		for _, found := range f {
+			texts = append(texts, found.Text)
+		}
+		return strings.Join(texts, "; ")
+	}
+	if got := look(address); got != "" {
+		t.Errorf("a fresh database: %s", got)
+	}
+	execute(t, address, "DO $$ BEGIN CREATE ROLE belfry; EXCEPTION WHEN duplicate_object THEN NULL; END $$; ALTER ROLE belfry LOGIN PASSWORD 'b'; ALTER ROLE belfry RESET ALL; GRANT CREATE, USAGE ON SCHEMA belfry TO belfry; GRANT SELECT ON ALL TABLES IN SCHEMA belfry TO belfry")
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.UserPassword("belfry", "b")
+	execute(t, u.String(), "CREATE TABLE orders (id int); CREATE VIEW belfry.open_orders AS SELECT * FROM orders")
+	if got := look(u.String()); !strings.HasPrefix(got, "role: warning, strangers: warning; ") || !strings.HasSuffix(got, ": open_orders, orders") {
+		t.Errorf("with a table of another's: %s", got)
+	}
+	execute(t, u.String(), "ALTER ROLE belfry SET search_path = public")
+	if got := look(u.String()); !strings.HasPrefix(got, "strangers: warning; ") {
+		t.Errorf("with another search_path: %s", got)
 	}
 }

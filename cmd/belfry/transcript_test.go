@@ -29,6 +29,9 @@ var masks = []struct {
 	{regexp.MustCompile(`(?m)^worker .*$`), "WORKER"},
 	{regexp.MustCompile(`\(go[0-9.]+\)`), "(GO)"},
 	{regexp.MustCompile(`belfry (dev|v\S+)`), "belfry VERSION"},
+	{regexp.MustCompile(`(?m)(^\d+ +\d{4}_\w+ +missing\n)+`), "MIGRATIONS missing\n"}, // each migration adds one
+	{regexp.MustCompile(`(?m)(^applied \d{4}_\w+\n)+`), "applied MIGRATIONS\n"},
+	{regexp.MustCompile(`version \d+, as this program`), "version N, as this program"},
 	{regexp.MustCompile(`PostgreSQL \d+[^\n]*`), "PostgreSQL VERSION"},
 	{regexp.MustCompile(`ready for \d+ days?`), "ready for N days"},
 	{regexp.MustCompile(`(kept in) .*profiles.json`), "$1 PROFILES"},

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/belfry-dev/belfry/adapters/local"
 	"github.com/belfry-dev/belfry/adapters/sqlite"
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/boot"
@@ -17,7 +18,8 @@ import (
 	"github.com/belfry-dev/belfry/internal/node"
 )
 
-// Start runs the roles ("all", "api", …) with the tryout handlers until the test ends and returns the API's address.
+// Start runs the roles ("all", "api", …) with the tryout handlers until the test ends and returns the API's address. It follows
+// the settings of the environment; of queues those in memory.
 func Start(t testing.TB, roles string) string {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "belfry.db"), sqlite.Options{})
@@ -53,6 +55,13 @@ func Run(roles string, store core.Store) (address string, stop func() error, err
 		return "", nil, err
 	}
 	settings.StopGrace = 0
+	var queue core.Queue
+	if settings.QueueMode() {
+		urls := map[core.Priority]string{core.Critical: settings.QueueCriticalURL, core.Default: settings.QueueDefaultURL, core.Bulk: settings.QueueBulkURL}
+		if queue, err = local.Open(urls); err != nil {
+			return "", nil, err
+		}
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -62,7 +71,7 @@ func Run(roles string, store core.Store) (address string, stop func() error, err
 	ready, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
 		ended <- node.Run(ctx, node.Parts{
-			Settings: settings, Roles: parsed, Store: store, Handlers: worker.Tryout(), Listener: listener, Version: "test",
+			Settings: settings, Roles: parsed, Store: store, Queue: queue, Handlers: worker.Tryout(), Listener: listener, Version: "test",
 			Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Ready: func() { close(ready) },
 		})
 	}()
