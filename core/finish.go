@@ -146,8 +146,20 @@ func (w *Worker) refused(batch []*attempt, err error) {
 	w.mu.Unlock()
 	if dropped {
 		w.eventOf(EndDropped, a, err)
+		w.endApart(a, err)
 	}
 	signal(w.againC)
+}
+
+// endApart sets the row of an end apart that the store refuses again and again, so that it is not reaped and run again in
+// vain before long. If that fails the row is met again sooner.
+func (w *Worker) endApart(a *attempt, err error) {
+	if !errors.Is(err, ErrRow) {
+		return
+	}
+	ctx, cancel := w.call()
+	defer cancel()
+	_ = w.store.SetApart(ctx, []RowFault{{Kind: ApartJob, ID: a.ref.ID, About: a.typ, Act: "finish", Error: rowText(err)}})
 }
 
 // againLocked puts an end aside, to be sent apart from the others after a pause. Worker.mu is held.

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"slices"
 )
 
@@ -15,6 +16,14 @@ func (m *memStore) reap() {
 			m.finish(&end)
 		}
 	}
+}
+
+func (m *memStore) SetApart(_ context.Context, faults []RowFault) error {
+	if err := m.enter("SetApart"); err != nil {
+		return err
+	}
+	m.apart = append(m.apart, faults...)
+	return m.leave("SetApart")
 }
 
 // cancel asks for a running job's end.

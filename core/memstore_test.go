@@ -24,6 +24,7 @@ type memStore struct {
 	calls   map[string]int
 	present map[string]Presence // workers that said that they are there
 	names   []string            // worker ids seen by claims
+	apart   []RowFault
 
 	// before fails a call that is not carried out; after loses the answer of one that was.
 	before, after func(method string) error

@@ -22,6 +22,7 @@ type Stats struct {
 
 	OldestDueSchedule time.Duration // how long the most overdue schedule has been due; 0 when none is
 	OpenAlerts        []AlertCount  // kinds of which alerts are open
+	SetApart          []ApartCount  // kinds of which rows are set apart
 }
 
 // TypeCount is how many there are of a type.

@@ -41,6 +41,7 @@ type TickResult struct {
 	Unsent     bool                 // events of alerts wait to be published
 	Failed     bool                 // jobs failed for good that WatchFailures has not seen
 	Failing    bool                 // alerts about jobs that failed for good are open
+	Untold     bool                 // rows were set apart that TellApart has not returned
 	Released   bool                 // reserved leases were lost since the last tick (another holder took them)
 }
 

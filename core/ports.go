@@ -9,6 +9,10 @@ import (
 // atomic unless it says otherwise, may be called concurrently, and returns sentinels of errors.go.
 // "Now" is always the store's clock. No method but SubmitOnce leaves a transaction open
 // across a round trip.
+//
+// A row that raises an error for itself (damaged, at the end of a number, refused by somebody's trigger) stops no other:
+// Tick, ClaimDue, Start and Heartbeat set it apart (SetApart) and go on without it; a method that is given rows and meets
+// one changes nothing and answers ErrRow, for the caller to go on in halves.
 
 // Store is everything one database does for Belfry. Each caller takes the part it needs.
 type Store interface {
@@ -80,6 +84,9 @@ type TickStore interface {
 	ReleaseLeases(ctx context.Context, holder string) error
 	// Undispatch makes the dispatch lease of these queued rows pass now: their Send failed or is unknown.
 	Undispatch(ctx context.Context, refs []Ref) error
+	SetsApart
+	// TellApart returns rows that were set apart and that it has not returned before, up to 100.
+	TellApart(ctx context.Context) ([]RowFault, error)
 	// Maintain makes partitions ahead, drops those past retention, merges rollups of past minutes. Safe to
 	// call from many processes at once; never waits long for a lock.
 	Maintain(ctx context.Context, req MaintainRequest) (MaintainResult, error)
@@ -121,6 +128,7 @@ type WorkStore interface {
 	Finish(ctx context.Context, ends []End) ([]EndAnswer, error)
 	// AddRollups adds counts to the minute rows of this shard.
 	AddRollups(ctx context.Context, shard int, rows []Rollup) error
+	SetsApart
 }
 
 // StatsStore answers questions about the whole.
@@ -131,6 +139,8 @@ type StatsStore interface {
 	StatsOf(ctx context.Context, tenant string) (Stats, error)
 	// CountSchedules counts schedules by state, of up to CountCap. It reads them all: do not ask often.
 	CountSchedules(ctx context.Context) (ScheduleStates, error)
+	// Apart lists up to limit rows that are set apart now, those that were longest first.
+	Apart(ctx context.Context, limit int) ([]RowFault, error)
 	// Ping reports whether the store can accept jobs: reachable, writable, schema known.
 	Ping(ctx context.Context) error
 	// Now is the store's clock.

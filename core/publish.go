@@ -164,7 +164,10 @@ func (p *publisher) undispatch(ctx context.Context, store TickStore, all bool) e
 		if len(refs) == 0 {
 			continue
 		}
-		if err := store.Undispatch(ctx, refs); err != nil {
+		err := Halve(ctx, refs, func(part []Ref) error { return store.Undispatch(ctx, part) }, func(ref Ref, err error) error {
+			return store.SetApart(ctx, []RowFault{{Kind: ApartJob, ID: ref.ID, Act: "publish", Error: rowText(err)}})
+		})
+		if err != nil {
 			l.putBack(refs)
 			return fmt.Errorf("undispatch: %w", err)
 		}

@@ -187,8 +187,21 @@ func (r *rollups) flush(ctx context.Context, store rollupStore) {
 	if len(rows) == 0 {
 		return
 	}
-	if err := store.AddRollups(ctx, r.shard, rows); err != nil {
-		r.giveBack(rows)
+	places := make([]int, len(rows))
+	for i := range places {
+		places[i] = i
+	}
+	err := Halve(ctx, places, func(part []int) error {
+		err := store.AddRollups(ctx, r.shard, pick(rows, part))
+		if err == nil {
+			for _, i := range part {
+				rows[i].Minute = time.Time{}
+			}
+		}
+		return err
+	}, func(i int, _ error) error { rows[i].Minute = time.Time{}; return nil }) // a count that is damaged is beyond help
+	if err != nil {
+		r.giveBack(slices.DeleteFunc(rows, func(row Rollup) bool { return row.Minute.IsZero() }))
 	}
 }
 

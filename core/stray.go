@@ -164,7 +164,10 @@ func (r *receiver) putBack(messages []held) {
 	}
 	ctx, cancel := r.w.call()
 	defer cancel()
-	if err := r.w.store.Unhandled(ctx, refsOf(messages)); err != nil {
+	err := Halve(ctx, refsOf(messages), func(part []Ref) error { return r.w.store.Unhandled(ctx, part) }, func(ref Ref, err error) error {
+		return r.w.store.SetApart(ctx, []RowFault{{Kind: ApartJob, ID: ref.ID, Act: "give back", Error: rowText(err)}})
+	})
+	if err != nil {
 		r.w.release(messages, releaseSoon)
 		return
 	}

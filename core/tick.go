@@ -193,6 +193,7 @@ func (t *Ticker) pass(whole context.Context) (TickReport, error) {
 	more, err := t.reap(ctx, res, &report)
 	report.More = report.More || more
 	err = errors.Join(err, t.advance(ctx, res, &report), t.watchTypes(ctx, res), t.watchFailures(ctx, res, &report))
+	err = errors.Join(err, t.tellApart(ctx, res))
 	t.alert(whole, res)
 	t.rollups.flush(ctx, t.store)
 	if err == nil && t.opts.OnTick != nil {

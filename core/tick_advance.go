@@ -31,19 +31,25 @@ func (b *batch) write(ctx context.Context) error {
 	if len(b.plans) == 0 {
 		return nil
 	}
-	steps := make([]Advance, len(b.plans))
+	steps, places := make([]Advance, len(b.plans)), make([]int, 0, len(b.plans))
 	for i, p := range b.plans {
 		steps[i] = p.Advance
-		if !p.Cancel {
-			continue
+		if p.Cancel {
+			switch err := CancelRuns(ctx, b.t.store, b.of[i]); {
+			case errors.Is(err, ErrRow):
+				if err := b.t.scheduleApart(ctx, b.of[i], "cancel runs", err); err != nil {
+					return err
+				}
+				continue
+			case err != nil:
+				return fmt.Errorf("tick: %w", err)
+			}
 		}
-		if err := CancelRuns(ctx, b.t.store, b.of[i]); err != nil {
-			return fmt.Errorf("tick: %w", err)
-		}
+		places = append(places, i)
 	}
-	answers, err := b.t.store.AdvanceSchedules(ctx, steps, b.res.Held)
+	answers, err := b.t.advanceEach(ctx, b.of, steps, places, b.res.Held)
 	if err != nil {
-		return fmt.Errorf("tick: %w", err)
+		return err
 	}
 	lanes := map[Lane]bool{}
 	for i, a := range answers {
@@ -67,6 +73,34 @@ func (b *batch) write(ctx context.Context) error {
 		}
 	}
 	b.of, b.plans, b.jobs, b.bytes = nil, nil, 0, 0
+	return nil
+}
+
+// advanceEach applies the steps at these places; the others, and those of schedules that raise an error and are set apart,
+// are answered as stale.
+func (t *Ticker) advanceEach(ctx context.Context, of []*Schedule, steps []Advance, places []int, held []Held) ([]Advanced, error) {
+	answers := make([]Advanced, len(steps))
+	for i := range answers {
+		answers[i].Stale = true
+	}
+	err := Halve(ctx, places, func(part []int) error {
+		got, err := t.store.AdvanceSchedules(ctx, pick(steps, part), held)
+		if err != nil {
+			return fmt.Errorf("tick: %w", err)
+		}
+		for i := range got {
+			answers[part[i]] = got[i]
+		}
+		return nil
+	}, func(i int, err error) error { return t.scheduleApart(ctx, of[i], "advance", err) })
+	return answers, err
+}
+
+// scheduleApart sets a schedule apart.
+func (t *Ticker) scheduleApart(ctx context.Context, s *Schedule, act string, err error) error {
+	if err := t.store.SetApart(ctx, []RowFault{{Kind: ApartSchedule, ID: s.ID, About: s.Name, Act: act, Error: rowText(err)}}); err != nil {
+		return fmt.Errorf("tick: %w", err)
+	}
 	return nil
 }
 

@@ -12,6 +12,7 @@ const (
 	JobsLost       TickEventKind = "jobs lost"       // Count attempts ended because their worker's lease had passed
 	JobSuspected   TickEventKind = "job suspected"   // Count runs of Job in a row were lost: it runs beside no other suspect from now on
 	JobQuarantined TickEventKind = "job quarantined" // Count runs of Job in a row were lost: it failed for good
+	RowSetApart    TickEventKind = "row set apart"   // Fault raises an error: work on many rows passes over it until it is met again
 	PublishFailed  TickEventKind = "publish failed"  // Count messages are not known to be published; they will be again
 	MaintainFailed TickEventKind = "maintain failed" // upkeep ended with Err and will be tried again
 	Maintained     TickEventKind = "maintained"      // upkeep did what Upkeep says
@@ -28,6 +29,7 @@ type TickEvent struct {
 	Count  int
 	Job    int64  // 0 where the event is about no single job
 	Type   string // of Job
+	Fault  RowFault
 	Upkeep MaintainResult
 }
 

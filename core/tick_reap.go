@@ -23,7 +23,7 @@ func (t *Ticker) reap(ctx context.Context, res TickResult, report *TickReport) (
 	for i := range res.Lost {
 		ends[i] = DecideLost(&res.Lost[i], res.Now, t.opts.Chance())
 	}
-	answers, err := t.store.Finish(ctx, ends)
+	answers, err := t.endLost(ctx, res.Lost, ends)
 	if err != nil {
 		return more, fmt.Errorf("tick: end lost attempts: %w", err)
 	}
@@ -38,6 +38,30 @@ func (t *Ticker) reap(ctx context.Context, res TickResult, report *TickReport) (
 		t.event(TickEvent{Kind: JobsLost, Count: report.Lost})
 	}
 	return more, nil
+}
+
+// endLost writes the ends of lost attempts. A row whose end raises an error is set apart and answered as Busy; so are those
+// that a quarter of the pass was too short for, which the next round meets again.
+func (t *Ticker) endLost(ctx context.Context, jobs []Job, ends []End) ([]EndAnswer, error) {
+	answers, places := make([]EndAnswer, len(ends)), make([]int, len(ends))
+	for i := range ends {
+		answers[i], places[i] = EndAnswer{Busy: true}, i
+	}
+	bounded, cancel := context.WithTimeout(ctx, t.opts.LeaseLength/4)
+	defer cancel()
+	err := Halve(bounded, places, func(part []int) error {
+		got, err := t.store.Finish(ctx, pick(ends, part))
+		for i := range got {
+			answers[part[i]] = got[i]
+		}
+		return err
+	}, func(i int, err error) error {
+		return t.store.SetApart(ctx, []RowFault{{Kind: ApartJob, ID: jobs[i].ID, About: jobs[i].Type, Act: "reap", Error: rowText(err)}})
+	})
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		err = nil
+	}
+	return answers, err
 }
 
 // nameSuspect tells of a job that is suspected of ending its workers from now on, or that failed for it.

@@ -37,7 +37,11 @@ func (t *Ticker) advance(ctx context.Context, res TickResult, report *TickReport
 	b := batch{t: t, res: res, report: report}
 	for i := range res.Schedules {
 		s := &res.Schedules[i]
-		b.add(s, t.plan(s, found[s.ID], res.Now))
+		success, asked := found[s.ID]
+		if !asked && s.Overdue(res.Now) {
+			continue // set apart
+		}
+		b.add(s, t.plan(s, success, res.Now))
 		if !b.full() {
 			continue
 		}
@@ -65,15 +69,24 @@ func (t *Ticker) successes(ctx context.Context, res TickResult) (map[int64]Succe
 	if len(asks) == 0 {
 		return nil, nil
 	}
-	answers, err := t.store.Succeeded(ctx, asks)
-	if err != nil {
-		return nil, fmt.Errorf("tick: %w", err)
-	}
 	found := make(map[int64]Success, len(ids))
-	for i, id := range ids {
-		found[id] = answers[i]
+	places := make([]int, len(asks))
+	for i := range places {
+		places[i] = i
 	}
-	return found, nil
+	err := Halve(ctx, places, func(part []int) error {
+		answers, err := t.store.Succeeded(ctx, pick(asks, part))
+		if err != nil {
+			return fmt.Errorf("tick: %w", err)
+		}
+		for i, place := range part {
+			found[ids[place]] = answers[i]
+		}
+		return nil
+	}, func(i int, err error) error {
+		return t.scheduleApart(ctx, &Schedule{ID: ids[i], Name: asks[i].Name}, "look for a success", err)
+	})
+	return found, err
 }
 
 // plan plans one schedule: its instants, or the run that waits, and whether a success is overdue.
@@ -111,9 +124,10 @@ func (t *Ticker) recompute(ctx context.Context, res TickResult) error {
 	if err != nil {
 		return fmt.Errorf("tick: %w", err)
 	}
-	steps := make([]Advance, len(list))
+	steps, of, places := make([]Advance, len(list)), make([]*Schedule, len(list)), make([]int, len(list))
 	for i := range list {
 		s := &list[i]
+		of[i], places[i] = s, i
 		steps[i] = s.step().Advance
 		state := &steps[i].State
 		state.TZData = TZDataVersion()
@@ -122,15 +136,13 @@ func (t *Ticker) recompute(ctx context.Context, res TickResult) error {
 		}
 	}
 	moved := 0
-	if len(steps) > 0 {
-		answers, err := t.store.AdvanceSchedules(ctx, steps, res.Held)
-		if err != nil {
-			return fmt.Errorf("tick: %w", err)
-		}
-		for _, a := range answers {
-			if !a.Stale {
-				moved++
-			}
+	answers, err := t.advanceEach(ctx, of, steps, places, res.Held)
+	if err != nil {
+		return err
+	}
+	for _, a := range answers {
+		if !a.Stale {
+			moved++
 		}
 	}
 	if moved > 0 {
@@ -169,11 +181,18 @@ func (t *Ticker) alert(ctx context.Context, res TickResult) {
 		alerts, err := t.store.Alerts(ctx, AlertQuery{Unsent: true, Limit: alertsAtOnce})
 		if err == nil && len(alerts) > 0 {
 			if err = t.opts.OnAlerts(ctx, alerts); err == nil {
-				err = t.store.MarkAlerts(ctx, alerts)
+				err = t.markAlerts(ctx, alerts)
 			}
 		}
 		if err != nil {
 			t.event(TickEvent{Kind: AlertsUnsent, Err: err, Count: len(alerts)})
 		}
+	})
+}
+
+// markAlerts notes that alerts were published. One that cannot be marked is set apart, and published again with the next try.
+func (t *Ticker) markAlerts(ctx context.Context, alerts []Alert) error {
+	return Halve(ctx, alerts, func(part []Alert) error { return t.store.MarkAlerts(ctx, part) }, func(a Alert, err error) error {
+		return t.store.SetApart(ctx, []RowFault{{Kind: ApartAlert, ID: a.ID, About: a.Kind + " " + a.Subject, Act: "mark as published", Error: rowText(err)}})
 	})
 }

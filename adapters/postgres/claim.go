@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -11,8 +12,24 @@ import (
 )
 
 // ClaimDue makes due rows of the quotas running, in one transaction and one round trip; see core.WorkStore.
-// Rows that were due and may not run are ended by one further transaction, before it returns.
+// Rows that were due and may not run are ended by one further transaction, before it returns. Where a row raises an error
+// its lane is claimed apart from the others.
 func (s *Store) ClaimDue(ctx context.Context, req core.ClaimRequest) (core.ClaimResult, error) {
+	all := len(req.Quotas)
+	open, places := s.closed.open(req.Quotas)
+	req.Quotas = open
+	result, err := s.claim(ctx, req)
+	if errors.Is(err, core.ErrRow) {
+		result, err = s.claimApart(ctx, req)
+	}
+	if err != nil {
+		return core.ClaimResult{}, err
+	}
+	result.Taken = spread(result.Taken, places, all)
+	return result, nil
+}
+
+func (s *Store) claim(ctx context.Context, req core.ClaimRequest) (core.ClaimResult, error) {
 	var result core.ClaimResult
 	c := newClaim(req.Quotas)
 	calls := c.calls(s, "claim_due", func() *wire.Args {
@@ -33,7 +50,7 @@ func (s *Store) ClaimDue(ctx context.Context, req core.ClaimRequest) (core.Claim
 	if !c.exhausted() {
 		result.DueIn = dueIn(result.Now, next)
 	}
-	_ = s.endRefused(ctx, c.refused) // the jobs are claimed all the same; the next claim meets these rows again
+	_, _ = s.endRefused(ctx, c.refused, nil) // the jobs are claimed all the same; the next claim meets these rows again
 	return result, nil
 }
 
@@ -75,14 +92,36 @@ func (s *Store) nextDue(quotas []core.Quota, now, next *time.Time) wire.Call {
 	})
 }
 
-// endRefused ends rows a claim or a start refused. One that changed meanwhile, or is locked, is left.
-func (s *Store) endRefused(ctx context.Context, refs []core.Ref) error {
-	if len(refs) == 0 {
+// endRefused ends rows a claim or a start refused, or whose time has passed, and says how many. One that changed meanwhile,
+// or is locked, is left; one that raises an error is set apart. types, if not nil, are theirs.
+func (s *Store) endRefused(ctx context.Context, refs []core.Ref, types map[int64]string) (n int, err error) {
+	err = core.Halve(ctx, refs, func(part []core.Ref) error {
+		ended, err := s.endAll(ctx, part)
+		n += ended
+		return err
+	}, func(ref core.Ref, err error) error {
+		return s.setApartJob(ctx, ref.ID, types[ref.ID], "end", err)
+	})
+	return n, err
+}
+
+// endAll ends rows that may not run, all of them or none.
+func (s *Store) endAll(ctx context.Context, refs []core.Ref) (n int, err error) {
+	err = s.end(ctx, "end refused", func(suffix string) []wire.Call {
+		return []wire.Call{s.guard(s.opts.LockTimeout), s.sql.call("end_refused"+suffix, refArgs(s.args(4), refs).Int8(core.MaxErrors).Text(core.NoAttemptText), func(wire.Row) error {
+			n++
+			return nil
+		})}
+	})
+	return n, err
+}
+
+// collect appends the ids that a statement answers with.
+func collect(ids *[]int64) func(wire.Row) error {
+	return func(r wire.Row) error {
+		*ids = append(*ids, r.Int(0))
 		return nil
 	}
-	return s.end(ctx, "end refused", func(suffix string) []wire.Call {
-		return []wire.Call{s.guard(s.opts.LockTimeout), s.sql.call("end_refused"+suffix, refArgs(s.args(4), refs).Int8(core.MaxErrors).Text(core.NoAttemptText), nil)}
-	})
 }
 
 // refArgs adds two arrays: ids and tokens.

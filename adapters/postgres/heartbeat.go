@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
@@ -9,8 +10,38 @@ import (
 )
 
 // Heartbeat extends leases; see core.WorkStore. It waits for no one's lock. Where rows did not come back a second
-// transaction tells those that are locked from those that are stale.
+// transaction tells those that are locked from those that are stale. A row that raises an error is set apart and Busy.
 func (s *Store) Heartbeat(ctx context.Context, beats []core.Ref, lease time.Duration) ([]core.Beat, error) {
+	answers, err := s.heartbeat(ctx, beats, lease)
+	if !errors.Is(err, core.ErrRow) {
+		return answers, err
+	}
+	sound, err := s.soundRefs(ctx, beats, "beat", "heartbeat")
+	if err != nil {
+		return nil, err
+	}
+	extended := make(map[core.Ref]core.Beat, len(sound))
+	err = core.Halve(ctx, sound, func(part []core.Ref) error {
+		got, err := s.heartbeat(ctx, part, lease)
+		for i := range got {
+			extended[part[i]] = got[i]
+		}
+		return err
+	}, func(ref core.Ref, err error) error { return s.setApartJob(ctx, ref.ID, "", "heartbeat", err) })
+	if err != nil {
+		return nil, err
+	}
+	answers = make([]core.Beat, len(beats))
+	for i, ref := range beats {
+		beat, ok := extended[ref]
+		if answers[i] = beat; !ok {
+			answers[i].Busy = true
+		}
+	}
+	return answers, nil
+}
+
+func (s *Store) heartbeat(ctx context.Context, beats []core.Ref, lease time.Duration) ([]core.Beat, error) {
 	answers := make([]core.Beat, len(beats))
 	for i := range answers {
 		answers[i].Stale = true

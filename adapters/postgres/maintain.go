@@ -26,7 +26,7 @@ const (
 func (s *Store) Maintain(ctx context.Context, req core.MaintainRequest) (core.MaintainResult, error) {
 	var result core.MaintainResult
 	steps := []func(context.Context, core.MaintainRequest, *core.MaintainResult) error{
-		s.makePartitions, s.keepLedger, s.emptyOverflow, s.dropPartitions, s.dropDead, s.dropAlerts, s.dropKeys, s.mergeRollups, s.dropWorkers,
+		s.makePartitions, s.keepLedger, s.emptyOverflow, s.dropPartitions, s.dropDead, s.dropAlerts, s.dropKeys, s.dropApart, s.mergeRollups, s.dropWorkers,
 	}
 	var faults error
 	for _, step := range steps {
@@ -211,6 +211,12 @@ func (s *Store) batches(ctx context.Context, name string, retention time.Duratio
 		}
 	}
 	return total, nil
+}
+
+// dropApart forgets rows that were set apart and are mended.
+func (s *Store) dropApart(ctx context.Context, _ core.MaintainRequest, _ *core.MaintainResult) error {
+	_, err := s.batches(ctx, "drop_apart", apartKept)
+	return err
 }
 
 func (s *Store) mergeRollups(ctx context.Context, _ core.MaintainRequest, result *core.MaintainResult) error {

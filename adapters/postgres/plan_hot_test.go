@@ -43,7 +43,7 @@ func hotStatements(running, queued []core.Ref, claim core.ClaimRequest, queue co
 		{"claim due", func(s *Store) error { _, err := s.ClaimDue(ctx, byTime); return err }, waiting, 25},
 		{"claim due by tenant", func(s *Store) error { _, err := s.ClaimDue(ctx, byTenant); return err }, waiting, 35},
 		{"claim due of no rows", func(s *Store) error { _, err := s.ClaimDue(ctx, unknown); return err }, waiting, 1},
-		{"end refused", func(s *Store) error { return s.endRefused(ctx, running) }, byID, 10},
+		{"end refused", func(s *Store) error { _, err := s.endRefused(ctx, running, nil); return err }, byID, 10},
 		{"start", func(s *Store) error { _, err := s.Start(ctx, queued, claim); return err }, byID, 25},
 		{"current", func(s *Store) error { _, err := s.current(ctx, "current", queued, core.Queued); return err }, byID, 5},
 		{"heartbeat", func(s *Store) error { _, err := s.Heartbeat(ctx, running, time.Minute); return err }, byID, 15},

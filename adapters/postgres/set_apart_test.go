@@ -20,7 +20,9 @@ func TestRowFaults(t *testing.T) {
 		SELECT i, CASE i WHEN 4 THEN 'refused' WHEN 5 THEN 'late' ELSE 'a' END, now(),
 		       CASE WHEN i = 2 THEN (SELECT json_agg(md5(random()::text)) FROM generate_series(1, 500)) ELSE '1' END
 		FROM generate_series(1, 6) AS i`)
-	loseToast(t, conn)
+	if !loseToast(t, conn, 2) {
+		t.Skip("without a payload that is lost")
+	}
 	run(`CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not this one'; END $$`)
 	run(`CREATE TRIGGER refuse BEFORE UPDATE ON belfry.jobs FOR EACH ROW WHEN (old.type = 'refused') EXECUTE FUNCTION public.refuse()`)
 	run(`CREATE CONSTRAINT TRIGGER late AFTER UPDATE ON belfry.jobs DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.type = 'late') EXECUTE FUNCTION public.refuse()`)
@@ -64,25 +66,4 @@ func rowsOf(t *testing.T, conn *pgx.Conn) (text string) {
 		t.Fatal(err)
 	}
 	return text
-}
-
-// loseToast takes away what the server keeps apart of large values of live jobs: reading one of them then raises an error.
-func loseToast(t *testing.T, conn *pgx.Conn) {
-	t.Helper()
-	if _, err := conn.Exec(t.Context(), `CREATE EXTENSION IF NOT EXISTS pg_surgery`); err != nil {
-		t.Skip("a value that is kept apart can only be lost with the extension pg_surgery: ", err)
-	}
-	_, err := conn.Exec(t.Context(), `
-DO $$
-DECLARE
-    apart regclass := (SELECT reltoastrelid FROM pg_class WHERE oid = 'belfry.jobs'::regclass);
-    places tid[];
-BEGIN
-    EXECUTE format('SELECT array_agg(ctid) FROM %s', apart) INTO places;
-    PERFORM heap_force_kill(apart, places);
-END
-$$`)
-	if err != nil {
-		t.Fatal(err)
-	}
 }

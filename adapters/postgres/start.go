@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
@@ -9,8 +10,49 @@ import (
 )
 
 // Start makes queued rows running; see core.WorkStore. In the usual case it is one transaction and one round trip;
-// where rows did not come back a second one tells those that are locked from those that are stale.
+// where rows did not come back a second one tells those that are locked from those that are stale. Rows that raise an error
+// are set apart, and count as stale: they are published again when they are met again.
 func (s *Store) Start(ctx context.Context, refs []core.Ref, req core.ClaimRequest) (core.StartResult, error) {
+	result, err := s.start(ctx, refs, req)
+	if !errors.Is(err, core.ErrRow) {
+		return result, err
+	}
+	sound, err := s.soundRefs(ctx, refs, "start", "start")
+	if err != nil {
+		return core.StartResult{}, err
+	}
+	var whole core.StartResult
+	err = core.Halve(ctx, sound, func(part []core.Ref) error {
+		got, err := s.start(ctx, part, req)
+		if err == nil {
+			whole.Now, whole.Jobs, whole.Busy = got.Now, append(whole.Jobs, got.Jobs...), append(whole.Busy, got.Busy...)
+		}
+		return err
+	}, func(ref core.Ref, err error) error { return s.setApartJob(ctx, ref.ID, "", "start", err) })
+	return whole, err
+}
+
+// soundRefs sets apart those that raise an error when they are tried alone, and returns the others.
+func (s *Store) soundRefs(ctx context.Context, refs []core.Ref, name, act string) ([]core.Ref, error) {
+	ids := make([]int64, len(refs))
+	for i, ref := range refs {
+		ids[i] = ref.ID
+	}
+	faults, err := s.faultsOf(ctx, ids, name, act)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.SetApart(ctx, faults); err != nil {
+		return nil, err
+	}
+	at := make(map[int64]bool, len(faults))
+	for i := range faults {
+		at[faults[i].ID] = true
+	}
+	return slices.DeleteFunc(slices.Clone(refs), func(ref core.Ref) bool { return at[ref.ID] }), nil
+}
+
+func (s *Store) start(ctx context.Context, refs []core.Ref, req core.ClaimRequest) (core.StartResult, error) {
 	var result core.StartResult
 	var refused []core.Ref
 	a := refArgs(s.args(5).Interval(req.Lease).Text(req.WorkerID).Int8(req.ClaimID), refs)
@@ -39,7 +81,7 @@ func (s *Store) Start(ctx context.Context, refs []core.Ref, req core.ClaimReques
 		j.Status, j.LeaseUntil = core.Running, result.Now.Add(req.Lease)
 	}
 	if len(result.Jobs)+len(refused) == len(refs) {
-		_ = s.endRefused(ctx, refused) // they are refused again when their message comes again
+		_, _ = s.endRefused(ctx, refused, nil) // they are refused again when their message comes again
 		return result, nil
 	}
 	busy, err := s.current(ctx, "start", refs, core.Queued)
@@ -51,7 +93,7 @@ func (s *Store) Start(ctx context.Context, refs []core.Ref, req core.ClaimReques
 			result.Busy = append(result.Busy, ref)
 		}
 	}
-	_ = s.endRefused(ctx, refused)
+	_, _ = s.endRefused(ctx, refused, nil)
 	return result, nil
 }
 

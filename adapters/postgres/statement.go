@@ -45,6 +45,8 @@ func loadStatements() (statements, error) {
 		"{may_run}", mayRun,
 		"{schedule}", scheduleColumns,
 		"{next_token}", nextToken,
+		"{sound}", "id NOT IN (SELECT row_id FROM belfry.set_apart WHERE kind = 'job' AND retry_at > (now() + $1::interval))",
+		"{schedule_sound}", "id NOT IN (SELECT row_id FROM belfry.set_apart WHERE kind = 'schedule' AND retry_at > (now() + $1::interval))",
 		"{passed}", leasePassed(""),
 		"{j.passed}", leasePassed("j."),
 		"{f.passed}", leasePassed("f."),
@@ -52,7 +54,7 @@ func loadStatements() (statements, error) {
 		"{due}", dueOfLane,
 		"{definition}", typeColumns,
 		"{holder}", strings.Replace(recordColumns, " payload,", holderPayload, 1)+", "+liveColumns,
-		"{brief}", strings.Replace(recordColumns, " payload,", " NULL::json AS payload,", 1),
+		"{brief}", withoutLarge(recordColumns, "payload json", "target json", "errors json", "covers json", "tags text[]", "backoff bigint[]"),
 		"{j.all_but_errors}", ofJob(colID, "j.id", colErrors),
 		"{j.attempt}", ofJob(colEndedToken, "j.lease_token AS ended_token", colErrors),
 		"{j.raised}", ofJob(colLeaseToken, "least(j.lease_token, 9223372036854775806) + 1 AS lease_token", recordWidth),
@@ -61,6 +63,9 @@ func loadStatements() (statements, error) {
 	for name, text := range all {
 		all[name] = parts.Replace(fleetParts.Replace(text))
 	}
+	all.vary("{of_lost}", withoutLarge(recordColumns, "payload json", "target json", "covers json", "tags text[]")+", "+liveColumns, "id, type", idsSuffix)
+	const dueSchedule = scheduleColumns + ", s.exclusive AND EXISTS (SELECT FROM belfry.jobs j WHERE j.tenant = s.tenant AND j.schedule = s.name)"
+	all.vary("{due_schedule}", dueSchedule, "s.id, s.name", idsSuffix)
 	all.vary("{skip_locked}", "SKIP LOCKED", "", waitingSuffix)
 	all.vary("{history}", "job_history", "job_history_overflow", overflowSuffix)
 	all.addLists()
@@ -97,6 +102,20 @@ func leasePassed(table string) string {
 	return "(" + table + "lease_until <= (now() + $1::interval) OR " + table + "lease_until > " + farAhead + ")"
 }
 
+// withoutLarge are columns with nulls in the place of those that may be kept apart from their row, each with its type: what is
+// not needed is not read.
+func withoutLarge(columns string, large ...string) string {
+	list := strings.Split(columns, ",")
+	for i, c := range list {
+		for _, l := range large {
+			if name, typ, _ := strings.Cut(l, " "); name == strings.TrimSpace(c) {
+				list[i] = " NULL::" + typ + " AS " + name
+			}
+		}
+	}
+	return strings.Join(list, ",")
+}
+
 // waitingSuffix names the form of a statement that waits for locked rows, up to the lock timeout, instead of
 // passing over them.
 const waitingSuffix = "_waiting"
@@ -106,6 +125,9 @@ const overflowSuffix = "_overflow"
 
 // ofAllSuffix names the form of a statement that leaves out no types.
 const ofAllSuffix = "_of_all"
+
+// idsSuffix names the form of a statement that reads no more of its rows than their ids and types.
+const idsSuffix = "_ids"
 
 // call is the statement of that name as part of a pipeline. A name without a file is a mistake in this package.
 func (s statements) call(name string, args *wire.Args, each func(wire.Row) error) wire.Call {

@@ -43,6 +43,7 @@ type Store struct {
 	sql     statements
 	opts    Options
 	holders holders
+	closed  closedLanes
 	thaws   atomic.Int64 // how often the process was said to have been frozen
 	// intercept gets what would be sent and may refuse it: tests look at plans. Nil in production.
 	intercept func([]wire.Call) error

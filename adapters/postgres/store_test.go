@@ -55,7 +55,7 @@ BEGIN
     PERFORM belfry.make_history_day((now() AT TIME ZONE 'UTC')::date + ahead) FROM generate_series(-1, 8) AS ahead;
 END
 $$;
-TRUNCATE belfry.schedules, belfry.occurrences, belfry.alerts, belfry.failure_notes, belfry.jobs, belfry.job_history, belfry.job_history_overflow, belfry.dead_letters, belfry.job_types, belfry.workers, belfry.secrets, belfry.installations, belfry.rollups, belfry.rollup_totals, belfry.tokens, belfry.idempotency_keys;
+TRUNCATE belfry.set_apart, belfry.schedules, belfry.occurrences, belfry.alerts, belfry.failure_notes, belfry.jobs, belfry.job_history, belfry.job_history_overflow, belfry.dead_letters, belfry.job_types, belfry.workers, belfry.secrets, belfry.installations, belfry.rollups, belfry.rollup_totals, belfry.tokens, belfry.idempotency_keys;
 ALTER SEQUENCE belfry.job_ids RESTART;
 UPDATE belfry.scheduler_leases SET holder = '', token = 0, expires_at = '-infinity', clean = true, unclean = false;
 `, pgx.QueryExecModeSimpleProtocol)

@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -18,22 +19,30 @@ const (
 )
 
 // Tick is one pass of the scheduler: one transaction and one round trip; see core.TickStore. Rows that were due and may
-// not run are ended by one further transaction.
+// not run are ended by one further transaction. Where a row raises an error the steps are taken one by one.
 func (s *Store) Tick(ctx context.Context, req core.TickRequest) (core.TickResult, error) {
 	req.LeaseLength = cmp.Or(req.LeaseLength, defaultBucketLease)
 	req.WaitingLimit = cmp.Or(req.WaitingLimit, req.ScheduleLimit)
+	all := len(req.Quotas)
+	open, places := s.closed.open(req.Quotas)
+	req.Quotas = open
 	var t *tick
 	err := s.end(ctx, "tick", func(suffix string) []wire.Call {
 		t = &tick{s: s, req: req}
 		return t.calls(suffix)
 	})
+	if errors.Is(err, core.ErrRow) {
+		t = &tick{s: s, req: req}
+		err = t.stepByStep(ctx)
+	}
 	if err != nil {
 		return core.TickResult{}, err
 	}
 	t.result.Released = s.noteHeld(req.Holder, t.result.Held)
 	if t.claim != nil {
 		t.finishDispatch()
-		_ = s.endRefused(ctx, t.claim.refused) // the next claim meets these rows again
+		t.result.Taken = spread(t.result.Taken, places, all)
+		_, _ = s.endRefused(ctx, t.claim.refused, nil) // the next claim meets these rows again
 	}
 	return t.result, nil
 }
@@ -48,32 +57,60 @@ type tick struct {
 
 // calls are the steps in their order: leases first, so that what follows acts under them.
 func (t *tick) calls(suffix string) []wire.Call {
-	s, req := t.s, t.req
-	timeout := max(req.LeaseLength*3/4, minTickTimeout)
-	calls := []wire.Call{
-		s.guard(min(s.opts.LockTimeout, timeout)),
-		s.sql.call("tick_guard", wire.NewArgs(1).Text(fmt.Sprintf("%dms", min(timeout, time.Hour).Milliseconds())), nil),
-		s.sql.call("lease_take", s.args(2).Text(req.Holder).Interval(req.LeaseLength), nil),
-		s.sql.call("lease_held", s.args(1).Text(req.Holder), t.readHeld),
-		s.sql.call("lost", s.args(2).Int8(int64(req.ReapLimit)).Int8(req.ReapAfter), func(r wire.Row) error {
-			t.result.Lost = append(t.result.Lost, job(r))
-			return nil
-		}),
-		s.sql.call("expire"+suffix, s.args(1).Int8(int64(req.ExpireLimit)), func(wire.Row) error {
-			t.result.Expired++
-			return nil
-		}),
+	calls := append(t.guards(), t.leases()...)
+	calls = append(calls, t.lost(), t.expire(suffix))
+	if t.req.Dispatch {
+		calls = append(calls, t.adopt(), t.republish(), t.countQueued())
+		t.claim = newClaim(t.req.Quotas)
+		calls = append(calls, t.dispatch(t.claim)...)
 	}
-	if req.Dispatch {
-		calls = append(calls, t.dispatch()...)
+	if t.req.ScheduleLimit > 0 {
+		calls = append(calls, t.dueSchedules(), t.nextSchedule())
 	}
-	if req.ScheduleLimit > 0 {
-		calls = append(calls, t.schedules()...)
+	if t.req.Recall {
+		calls = append(calls, t.recall())
 	}
-	if req.Recall {
-		calls = append(calls, s.sql.call("recall", s.args(2).Text(req.Holder).Int8(recallLimit), nil))
+	return append(calls, t.waiting())
+}
+
+// guards begin each transaction of a tick.
+func (t *tick) guards() []wire.Call {
+	timeout := max(t.req.LeaseLength*3/4, minTickTimeout)
+	return []wire.Call{
+		t.s.guard(min(t.s.opts.LockTimeout, timeout)),
+		t.s.sql.call("tick_guard", wire.NewArgs(1).Text(fmt.Sprintf("%dms", min(timeout, time.Hour).Milliseconds())), nil),
 	}
-	return append(calls, s.sql.call("waiting", s.args(1).Bool(!req.Dispatch || req.Unannounced), t.readLane))
+}
+
+func (t *tick) leases() []wire.Call {
+	return []wire.Call{
+		t.s.sql.call("lease_take", t.s.args(2).Text(t.req.Holder).Interval(t.req.LeaseLength), nil),
+		t.s.sql.call("lease_held", t.s.args(1).Text(t.req.Holder), t.readHeld),
+	}
+}
+
+func (t *tick) lost() wire.Call {
+	return t.s.sql.call("lost", t.s.args(2).Int8(int64(t.req.ReapLimit)).Int8(t.req.ReapAfter), t.readLost)
+}
+
+func (t *tick) readLost(r wire.Row) error {
+	t.result.Lost = append(t.result.Lost, job(r))
+	return nil
+}
+
+func (t *tick) expire(suffix string) wire.Call {
+	return t.s.sql.call("expire"+suffix, t.s.args(1).Int8(int64(t.req.ExpireLimit)), func(wire.Row) error {
+		t.result.Expired++
+		return nil
+	})
+}
+
+func (t *tick) recall() wire.Call {
+	return t.s.sql.call("recall", t.s.args(2).Text(t.req.Holder).Int8(recallLimit), nil)
+}
+
+func (t *tick) waiting() wire.Call {
+	return t.s.sql.call("waiting", t.s.args(1).Bool(!t.req.Dispatch || t.req.Unannounced), t.readLane)
 }
 
 func (t *tick) readHeld(r wire.Row) error {
@@ -92,47 +129,59 @@ func (t *tick) readLane(r wire.Row) error {
 	return nil
 }
 
-// schedules are the steps that look for schedules to advance.
-func (t *tick) schedules() []wire.Call {
-	s, req := t.s, t.req
-	return []wire.Call{
-		s.sql.call("due_schedules", s.args(4).Text(req.Holder).Int8(int64(req.ScheduleLimit)).Int8(req.WaitingAfter).Int8(int64(req.WaitingLimit)), func(r wire.Row) error {
-			t.result.Schedules = append(t.result.Schedules, schedule(r))
-			return nil
-		}),
-		s.sql.call("next_schedule", s.args(4).Text(core.AlertJobFailed).Text(req.Holder).Int8(req.WaitingAfter).Int8(int64(req.WaitingLimit)), func(r wire.Row) error {
-			t.result.ScheduleIn, t.result.Unsent = maxScheduleIn, r.Bool(1)
-			t.result.Failed, t.result.Failing, t.result.WaitingTo = r.Bool(2), r.Bool(3), r.Int(4)
-			if !r.Null(0) {
-				t.result.ScheduleIn = min(r.Time(0).Sub(t.result.Now), maxScheduleIn)
-			}
-			if len(t.result.Schedules) >= req.ScheduleLimit {
-				t.result.ScheduleIn = 0
-			}
-			return nil
-		}),
-	}
+func (t *tick) dueSchedules() wire.Call {
+	return t.s.sql.call("due_schedules", t.scheduleArgs(), t.readSchedule)
+}
+
+func (t *tick) scheduleArgs() *wire.Args {
+	return t.s.args(4).Text(t.req.Holder).Int8(int64(t.req.ScheduleLimit)).Int8(t.req.WaitingAfter).Int8(int64(t.req.WaitingLimit))
+}
+
+func (t *tick) readSchedule(r wire.Row) error {
+	t.result.Schedules = append(t.result.Schedules, schedule(r))
+	return nil
+}
+
+// nextSchedule comes after dueSchedules.
+func (t *tick) nextSchedule() wire.Call {
+	a := t.s.args(4).Text(core.AlertJobFailed).Text(t.req.Holder).Int8(t.req.WaitingAfter).Int8(int64(t.req.WaitingLimit))
+	return t.s.sql.call("next_schedule", a, func(r wire.Row) error {
+		t.result.ScheduleIn, t.result.Unsent = maxScheduleIn, r.Bool(1)
+		t.result.Failed, t.result.Failing, t.result.WaitingTo = r.Bool(2), r.Bool(3), r.Int(4)
+		t.result.Untold = r.Bool(5)
+		if !r.Null(0) {
+			t.result.ScheduleIn = min(r.Time(0).Sub(t.result.Now), maxScheduleIn)
+		}
+		if len(t.result.Schedules) >= t.req.ScheduleLimit {
+			t.result.ScheduleIn = 0
+		}
+		return nil
+	})
 }
 
 // maxScheduleIn bounds TickResult.ScheduleIn.
 const maxScheduleIn = time.Hour
 
-// dispatch are the steps of queue mode.
-func (t *tick) dispatch() []wire.Call {
-	s, req := t.s, t.req
-	t.claim = newClaim(req.Quotas)
-	calls := []wire.Call{
-		s.sql.call("adopt", s.args(1).Text(req.Holder), nil),
-		s.sql.call("republish", s.args(4).Interval(req.DispatchLease).Text(req.Holder).Interval(req.DispatchLeaseMax).Int8(int64(req.RepublishLimit)), func(r wire.Row) error {
-			t.result.Dispatched = appendRecord(t.result.Dispatched, r)
-			t.queued(&t.result.Dispatched[len(t.result.Dispatched)-1])
-			return nil
-		}),
-		s.countQueued(func(p core.Priority, n int) { t.result.Queued[p-1] = n }),
-	}
-	return append(calls, t.claim.calls(s, "dispatch", func() *wire.Args {
-		return s.args(8).Interval(req.DispatchLease).Text(req.Holder)
-	})...)
+func (t *tick) adopt() wire.Call {
+	return t.s.sql.call("adopt", t.s.args(1).Text(t.req.Holder), nil)
+}
+
+func (t *tick) republish() wire.Call {
+	a := t.s.args(4).Interval(t.req.DispatchLease).Text(t.req.Holder).Interval(t.req.DispatchLeaseMax).Int8(int64(t.req.RepublishLimit))
+	return t.s.sql.call("republish", a, func(r wire.Row) error {
+		t.result.Dispatched = appendRecord(t.result.Dispatched, r)
+		t.queued(&t.result.Dispatched[len(t.result.Dispatched)-1])
+		return nil
+	})
+}
+
+func (t *tick) countQueued() wire.Call {
+	return t.s.countQueued(func(p core.Priority, n int) { t.result.Queued[p-1] = n })
+}
+
+// dispatch are the statements that mark due rows queued.
+func (t *tick) dispatch(c *claim) []wire.Call {
+	return c.calls(t.s, "dispatch", func() *wire.Args { return t.s.args(8).Interval(t.req.DispatchLease).Text(t.req.Holder) })
 }
 
 // queued fills in what the statements that queue rows do not return.

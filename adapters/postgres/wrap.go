@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -47,6 +48,9 @@ func wrap(act string, err error) error {
 	}
 	var server *pgconn.PgError
 	if errors.As(err, &server) {
+		if isRowFault(server) {
+			return fmt.Errorf("postgres: %s: %w: %w", act, core.ErrRow, &rowError{server.Message + " (SQLSTATE " + server.Code + ")"})
+		}
 		if sentinel := sentinelOf(server); sentinel != nil {
 			return fmt.Errorf("postgres: %s: %w: %s (SQLSTATE %s)", act, sentinel, server.Message, server.Code)
 		}
@@ -56,6 +60,32 @@ func wrap(act string, err error) error {
 		return fmt.Errorf("postgres: %s: %w: %w", act, core.ErrUnavailable, ended)
 	}
 	return fmt.Errorf("postgres: %s: %w: %s", act, core.ErrUnavailable, reason(err))
+}
+
+// rowError is what the server said of a row, without what was being done.
+type rowError struct{ text string }
+
+func (e *rowError) Error() string { return e.text }
+
+// isRowFault reports whether the server refused for what is in a row, or what somebody's trigger or constraint says of it,
+// so that the same without that row may succeed.
+func isRowFault(e *pgconn.PgError) bool {
+	if e.Code == codeNoPartition && strings.Contains(e.Message, "no partition of relation") {
+		return false
+	}
+	return rowFaultCode(e.Code, strings.Contains(e.Where, "PL/pgSQL function"))
+}
+
+// rowFaultCode is isRowFault of a condition. A function, as triggers have, may raise any: there only those are none of the
+// row's that tell of the server, its locks and transactions.
+func rowFaultCode(code string, inFunction bool) bool {
+	switch code[:min(2, len(code))] {
+	case "21", "22", "23", "27", "2F", "38", "39", "44", "54", "P0", "XX":
+		return true
+	case "08", "25", "28", "3D", "40", "53", "55", "57", "58":
+		return false
+	}
+	return inFunction
 }
 
 func sentinelOf(e *pgconn.PgError) error {

@@ -166,13 +166,19 @@ func (t *tx) dueSchedules(req *core.TickRequest, res *core.TickResult) error {
 			continue
 		}
 		listed[r.int(0)] = true
-		found, err := t.row("get_schedule_by_id", r.int(0))
+		_, err := t.alone(core.RowFault{Kind: core.ApartSchedule, ID: r.int(0), Act: "advance"}, func() error {
+			found, err := t.row("get_schedule_by_id", r.int(0))
+			if err != nil {
+				return err
+			}
+			s := found.schedule()
+			s.Active = s.Active && s.Rule.Exclusive()
+			res.Schedules = append(res.Schedules, s)
+			return nil
+		})
 		if err != nil {
 			return err
 		}
-		s := found.schedule()
-		s.Active = s.Active && s.Rule.Exclusive()
-		res.Schedules = append(res.Schedules, s)
 	}
 	next, err := t.row("next_schedule", t.now, core.AlertJobFailed, bits(res.Held), req.WaitingAfter, int64(page-1))
 	if err != nil {
@@ -180,7 +186,7 @@ func (t *tx) dueSchedules(req *core.TickRequest, res *core.TickResult) error {
 	}
 	res.ScheduleIn, res.Unsent = maxScheduleIn, next.int(1) != 0
 	res.Failed, res.Failing = next.int(2) != 0, next.int(3) != 0
-	res.WaitingTo = next.int(4)
+	res.WaitingTo, res.Untold = next.int(4), next.int(5) != 0
 	if at := next.int(0); at != math.MaxInt64 {
 		res.ScheduleIn = min(until(t.now, at), maxScheduleIn)
 	}

@@ -10,7 +10,7 @@ import (
 // ClaimDue makes due rows running. With one writer nobody can come between the choice and the change.
 func (s *Store) ClaimDue(ctx context.Context, req core.ClaimRequest) (core.ClaimResult, error) {
 	var res core.ClaimResult
-	err := s.writer.run(ctx, func(t *tx) error {
+	err := s.carefully(ctx, func(t *tx) error {
 		res = core.ClaimResult{Now: instant(t.now), Taken: make([]core.Taken, len(req.Quotas))}
 		full := false
 		for i, q := range req.Quotas {
@@ -54,6 +54,13 @@ func (s *Store) Waiting(ctx context.Context) (lanes []core.Lane, err error) {
 
 // run makes rows running and returns them as they then are. Rows that may not run are ended instead.
 func (t *tx) run(found []row, req core.ClaimRequest) ([]core.Job, error) {
+	if t.careful {
+		return t.runEach(found, req)
+	}
+	return t.runAll(found, req)
+}
+
+func (t *tx) runAll(found []row, req core.ClaimRequest) ([]core.Job, error) {
 	jobs, claimed := make([]core.Job, 0, len(found)), make([]int64, 0, len(found))
 	until := t.now + req.Lease.Microseconds()
 	for _, r := range found {
@@ -73,8 +80,34 @@ func (t *tx) run(found []row, req core.ClaimRequest) ([]core.Job, error) {
 	if len(claimed) == 0 {
 		return nil, nil
 	}
-	_, err := t.exec("claim_due", ids(claimed), until, req.ClaimID, req.WorkerID, t.now)
-	return jobs, err
+	return jobs, t.change(len(claimed), "claim_due", ids(claimed), until, req.ClaimID, req.WorkerID, t.now)
+}
+
+// runEach is run for each row alone.
+func (t *tx) runEach(found []row, req core.ClaimRequest) (jobs []core.Job, err error) {
+	for _, r := range found {
+		var one []core.Job
+		done, err := t.alone(jobFault(r.int(colID), r.text(colType), "start"), func() (err error) {
+			one, err = t.runAll([]row{r}, req)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if done {
+			jobs = append(jobs, one...)
+		}
+	}
+	return jobs, nil
+}
+
+// change changes so many rows, no fewer.
+func (t *tx) change(n int, name string, args ...any) error {
+	changed, err := t.exec(name, args...)
+	if err == nil && changed < int64(n) {
+		err = errKept
+	}
+	return err
 }
 
 // dueIn is how long until the next row of the lanes is due: at least a moment, since what is due now and was

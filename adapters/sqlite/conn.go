@@ -115,11 +115,20 @@ func (c *conn) prepare(ctx context.Context, name string) (driver.Stmt, error) {
 	}
 	stmt, err := c.raw.(driver.ConnPrepareContext).PrepareContext(ctx, text)
 	if err != nil {
-		return nil, fmt.Errorf("prepare %s: %w", name, err)
+		return nil, &prepareError{name, err}
 	}
 	c.prepared[name] = stmt
 	return stmt, nil
 }
+
+// prepareError says that a statement cannot be run at all, whatever is in the rows.
+type prepareError struct {
+	name string
+	err  error
+}
+
+func (e *prepareError) Error() string { return "prepare " + e.name + ": " + e.err.Error() }
+func (e *prepareError) Unwrap() error { return e.err }
 
 func (c *conn) close() error {
 	var errs []error

@@ -65,6 +65,7 @@ func (t *tx) retry(id, runAt int64) error {
 func (s *Store) Redrive(ctx context.Context, q core.DeadQuery, limit int, pace core.Pace) ([]core.Redriven, error) {
 	var redriven []core.Redriven
 	err := s.writer.run(ctx, func(t *tx) error {
+		redriven = nil
 		list, err := t.deadIDs(q, limit)
 		if err != nil {
 			return err

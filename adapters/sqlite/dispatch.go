@@ -12,7 +12,7 @@ func (t *tx) dispatch(req core.TickRequest, res *core.TickResult) error {
 	for _, h := range res.Held {
 		fences[h.Bucket] = h.Token
 	}
-	overdue, err := t.rows("republish", t.now, buckets, req.RepublishLimit)
+	overdue, err := t.each("republish", "publish", t.now, buckets, req.RepublishLimit)
 	if err != nil {
 		return err
 	}
@@ -40,6 +40,13 @@ func (t *tx) dispatch(req core.TickRequest, res *core.TickResult) error {
 
 // queue marks rows queued and returns them as they then are. Waiting rows that may not run are ended instead.
 func (t *tx) queue(found []row, fences map[int]int64, req core.TickRequest) ([]core.Job, error) {
+	if t.careful {
+		return t.queueEach(found, fences, req)
+	}
+	return t.queueAll(found, fences, req)
+}
+
+func (t *tx) queueAll(found []row, fences map[int]int64, req core.TickRequest) ([]core.Job, error) {
 	first, longest := req.DispatchLease.Microseconds(), req.DispatchLeaseMax.Microseconds()
 	if longest <= 0 {
 		longest = first
@@ -64,8 +71,25 @@ func (t *tx) queue(found []row, fences map[int]int64, req core.TickRequest) ([]c
 	if len(list) == 0 {
 		return nil, nil
 	}
-	_, err := t.exec("dispatch", ids(list), t.now, first, longest)
-	return jobs, err
+	return jobs, t.change(len(list), "dispatch", ids(list), t.now, first, longest)
+}
+
+// queueEach is queue for each row alone.
+func (t *tx) queueEach(found []row, fences map[int]int64, req core.TickRequest) (jobs []core.Job, err error) {
+	for _, r := range found {
+		var one []core.Job
+		done, err := t.alone(jobFault(r.int(colID), r.text(colType), "dispatch"), func() (err error) {
+			one, err = t.queueAll([]row{r}, fences, req)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if done {
+			jobs = append(jobs, one...)
+		}
+	}
+	return jobs, nil
 }
 
 // countInFlight counts queued and running rows per priority.

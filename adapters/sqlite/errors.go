@@ -28,6 +28,7 @@ func wrap(act string, err error) error {
 		return nil
 	}
 	var fault *modernc.Error
+	row := isRowFault(err)
 	switch {
 	case errors.As(err, &fault):
 		err = translate(fault, err)
@@ -35,6 +36,9 @@ func wrap(act string, err error) error {
 		err = fmt.Errorf("%w: %w: %s", core.ErrReadOnly, err, adviceFull)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		err = fmt.Errorf("%w: %w: %s", core.ErrReadOnly, err, adviceReadOnly)
+	}
+	if row {
+		return fmt.Errorf("sqlite: %s: %w: %w", act, core.ErrRow, err)
 	}
 	return fmt.Errorf("sqlite: %s: %w", act, err)
 }

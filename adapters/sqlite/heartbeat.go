@@ -10,7 +10,10 @@ import (
 // Heartbeat extends the leases of running rows whose token is equal.
 func (s *Store) Heartbeat(ctx context.Context, beats []core.Ref, lease time.Duration) ([]core.Beat, error) {
 	answers := make([]core.Beat, len(beats))
-	err := s.writer.run(ctx, func(t *tx) error {
+	err := s.carefully(ctx, func(t *tx) error {
+		if t.careful {
+			return t.beatEach(beats, lease, answers)
+		}
 		live, err := t.attempts(beats)
 		if err != nil {
 			return err
@@ -35,6 +38,29 @@ func (s *Store) Heartbeat(ctx context.Context, beats []core.Ref, lease time.Dura
 		return nil, wrap("heartbeat", err)
 	}
 	return answers, nil
+}
+
+// beatEach extends each lease alone. A row that raises an error is Busy.
+func (t *tx) beatEach(beats []core.Ref, lease time.Duration, answers []core.Beat) error {
+	for i, ref := range beats {
+		done, err := t.alone(jobFault(ref.ID, "", "heartbeat"), func() error {
+			live, err := t.attempts([]core.Ref{ref})
+			a := live[ref.ID]
+			if err != nil || a == nil || a.status != core.Running || a.token != ref.Token {
+				answers[i] = core.Beat{Stale: true}
+				return err
+			}
+			answers[i] = core.Beat{CancelWanted: a.cancelWanted}
+			return t.change(1, "heartbeat", ids([]int64{ref.ID}), t.now+lease.Microseconds(), core.TargetWorkerID)
+		})
+		if err != nil {
+			return err
+		}
+		if !done {
+			answers[i] = core.Beat{Busy: true}
+		}
+	}
+	return nil
 }
 
 // attempts reads the live rows that refs point at.

@@ -17,7 +17,7 @@ func (t *tx) renew(holder string, length time.Duration) ([]core.Held, error) {
 	if length <= 0 {
 		length = defaultBucketLease
 	}
-	if _, err := t.exec("orphan", t.now, holder); err != nil {
+	if err := t.bulk("orphan", t.now, holder); err != nil {
 		return nil, err
 	}
 	if _, err := t.exec("renew_leases", holder, t.now, t.now+length.Microseconds()); err != nil {

@@ -42,6 +42,9 @@ func (s *Store) Maintain(ctx context.Context, req core.MaintainRequest) (res cor
 	if _, err := s.repeat(ctx, func(t *tx) (int, error) { return t.drop("drop_keys", now) }); err != nil {
 		return res, err
 	}
+	if _, err := s.repeat(ctx, func(t *tx) (int, error) { return t.drop("drop_apart", now-apartKept.Microseconds()) }); err != nil {
+		return res, err
+	}
 	if res.RollupsMerged, err = s.repeat(ctx, (*tx).mergeRollups); err != nil {
 		return res, err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"sync/atomic"
+
+	"github.com/belfry-dev/belfry/core"
 )
 
 // operation is one caller's work in a transaction.
@@ -27,6 +29,10 @@ const (
 type tx struct {
 	w   *writer
 	now int64 // the time this operation goes by
+
+	careful bool              // rows are worked on one by one, and those that raise an error set apart
+	passed  map[apartKey]bool // rows that are passed over
+	guilty  *core.RowFault    // the row whose error undid the whole transaction
 
 	failures map[failure]failureNote // jobs that failed for good, noted once for each group when the operation ends
 }

@@ -34,8 +34,8 @@ var plans = map[string][]string{
 	"dedupe":          {"SEARCH jobs USING INDEX jobs_dedupe (tenant=? AND dedupe_key=?)"},
 	"lost":            {"SEARCH jobs USING INDEX jobs_in_flight (reap_at<?)"},
 	"defer_reap":      {"SEARCH jobs USING INDEX jobs_in_flight (reap_at<?)"},
-	"adopt":           {"SEARCH jobs USING INDEX jobs_in_flight (reap_at=? AND status=?)"},
-	"adopt_far":       {"SEARCH jobs USING INDEX jobs_in_flight (reap_at>?)"},
+	"adopt":           {"SEARCH jobs USING COVERING INDEX jobs_in_flight (reap_at=? AND status=?)"},
+	"adopt_far":       {"SEARCH jobs USING COVERING INDEX jobs_in_flight (reap_at>?)"},
 	"orphan":          {"SEARCH jobs USING INDEX jobs_in_flight (reap_at>?)"},
 	"republish":       {"SEARCH jobs USING INDEX jobs_in_flight (reap_at<?)"},
 	"expire":          {"SEARCH jobs USING INDEX jobs_expiring (expires_at>? AND expires_at<?)"},
@@ -74,7 +74,7 @@ var plans = map[string][]string{
 }
 
 // sorted are the statements that may sort what they found: a handful of rows, a page's worth, or what they may look at.
-var sorted = []string{"lost", "read_claim", "count_in_flight", "list_in_flight", "list_rollups", "count_in_flight_of", "count_queued_types",
+var sorted = []string{"lost", "lost_ids", "list_apart", "read_claim", "count_in_flight", "list_in_flight", "list_rollups", "count_in_flight_of", "count_queued_types",
 	"dead_groups_id", "dead_groups_ids", "dead_groups_tenant", "dead_groups_type", "dead_groups_group"}
 
 var (

@@ -16,16 +16,18 @@ func (t *tx) take(q core.Quota, buckets int64) ([]row, core.Taken, error) {
 	var found []row
 	var taken core.Taken
 	var err error
-	if q.PerTenant > 0 {
+	if q.PerTenant > 0 && !t.careful {
 		found, taken, err = t.takeByTenant(q, buckets)
 	} else {
 		mark := int64(-1 << 63)
 		if q.After != (core.Mark{}) {
 			mark = micros(q.After.RunAt)
 		}
-		found, err = t.rows("take_lane", int64(q.Priority), q.Type, mark, q.After.ID, t.now, q.Limit, buckets)
+		found, err = t.each("take_lane", "start", int64(q.Priority), q.Type, mark, q.After.ID, t.now, q.Limit, buckets)
 	}
-	taken.N = len(found)
+	if taken.N = len(found); q.PerTenant > 0 && t.careful { // who is whose cannot be told before each row was read
+		taken.Wrapped, taken.LastTenant = len(found) < q.Limit, q.TenantAfter
+	}
 	for _, r := range found {
 		if r.text(colTenant) != "" {
 			taken.Tenants = true

@@ -16,7 +16,7 @@ const (
 // Start makes queued rows running whose token is equal.
 func (s *Store) Start(ctx context.Context, refs []core.Ref, req core.ClaimRequest) (core.StartResult, error) {
 	var res core.StartResult
-	err := s.writer.run(ctx, func(t *tx) error {
+	err := s.carefully(ctx, func(t *tx) error {
 		found, err := t.queued(refs)
 		if err != nil {
 			return err
@@ -33,7 +33,7 @@ func (s *Store) Start(ctx context.Context, refs []core.Ref, req core.ClaimReques
 
 // Unhandled puts queued rows back because no handler is here, and marks those of their types that no live worker handles.
 func (s *Store) Unhandled(ctx context.Context, refs []core.Ref) error {
-	return wrap("unhandled", s.writer.run(ctx, func(t *tx) error {
+	return wrap("unhandled", s.carefully(ctx, func(t *tx) error {
 		found, err := t.queued(refs)
 		if err != nil {
 			return err
@@ -44,9 +44,7 @@ func (s *Store) Unhandled(ctx context.Context, refs []core.Ref) error {
 		}
 		marked := make(map[string]bool)
 		for _, r := range found {
-			a := r.attempt()
-			a.raise()
-			if err := t.putBack(a, r.int(colRunAt)); err != nil {
+			if err := t.unqueue(r); err != nil {
 				return err
 			}
 			typ := r.text(colType)
@@ -69,6 +67,34 @@ func (s *Store) Unhandled(ctx context.Context, refs []core.Ref) error {
 	}))
 }
 
+// live returns live rows. A careful operation reads each alone.
+func (t *tx) live(list []int64) (found []row, err error) {
+	if !t.careful {
+		return t.rows("get_many", ids(list))
+	}
+	for _, id := range list {
+		_, err := t.alone(jobFault(id, "", "start"), func() error {
+			one, err := t.rows("get_many", ids([]int64{id}))
+			found = append(found, one...)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// unqueue returns a queued row to scheduled.
+func (t *tx) unqueue(r row) error {
+	_, err := t.alone(jobFault(r.int(colID), r.text(colType), "publish"), func() error {
+		a := r.attempt()
+		a.raise()
+		return t.putBack(a, r.int(colRunAt))
+	})
+	return err
+}
+
 // queued returns the queued rows whose token one of refs has, each once.
 func (t *tx) queued(refs []core.Ref) ([]row, error) {
 	wanted := make(map[core.Ref]bool, len(refs))
@@ -76,7 +102,7 @@ func (t *tx) queued(refs []core.Ref) ([]row, error) {
 	for i, ref := range refs {
 		wanted[ref], list[i] = true, ref.ID
 	}
-	all, err := t.rows("get_many", ids(list))
+	all, err := t.live(list)
 	if err != nil {
 		return nil, err
 	}

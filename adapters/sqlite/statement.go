@@ -25,6 +25,7 @@ func mustReadStatements() map[string]string {
 		}
 		texts[strings.TrimSuffix(entry.Name(), ".sql")] = strings.TrimSpace(string(text))
 	}
+	addApart(texts)
 	addLists(texts)
 	return texts
 }

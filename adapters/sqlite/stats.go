@@ -22,6 +22,13 @@ func (s *Store) Stats(ctx context.Context, since time.Duration) (core.Stats, err
 			if err := c.countRollups(ctx, &stats, instant(now-since.Microseconds()).Truncate(time.Minute)); err != nil {
 				return err
 			}
+			err := c.query(ctx, "count_apart", func(r row) error {
+				stats.SetApart = append(stats.SetApart, core.ApartCount{Kind: r.text(0), Rows: int(r.int(1))})
+				return nil
+			}, now-core.ApartOver.Microseconds())
+			if err != nil {
+				return err
+			}
 			if err := c.countTroubles(ctx, &stats, now); err != nil {
 				return err
 			}

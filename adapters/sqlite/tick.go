@@ -16,7 +16,7 @@ const recallLimit = 1000
 // Tick is one pass of the scheduler, in one transaction.
 func (s *Store) Tick(ctx context.Context, req core.TickRequest) (core.TickResult, error) {
 	var res core.TickResult
-	err := s.writer.run(ctx, func(t *tx) (err error) {
+	err := s.carefully(ctx, func(t *tx) (err error) {
 		res = core.TickResult{Now: instant(t.now)}
 		if res.Held, err = t.renew(req.Holder, req.LeaseLength); err != nil {
 			return err
@@ -54,14 +54,12 @@ func (s *Store) Tick(ctx context.Context, req core.TickRequest) (core.TickResult
 
 // recall returns queued rows of held buckets whose dispatch lease has passed to scheduled.
 func (t *tx) recall(held []core.Held) error {
-	overdue, err := t.rows("republish", t.now, bits(held), recallLimit)
+	overdue, err := t.each("republish", "publish", t.now, bits(held), recallLimit)
 	if err != nil {
 		return err
 	}
 	for _, r := range overdue {
-		a := r.attempt()
-		a.raise()
-		if err := t.putBack(a, r.int(colRunAt)); err != nil {
+		if err := t.unqueue(r); err != nil {
 			return err
 		}
 	}
@@ -70,21 +68,24 @@ func (t *tx) recall(held []core.Held) error {
 
 // lost lists running jobs whose lease has passed.
 func (t *tx) lost(after int64, limit int) ([]core.Job, error) {
-	if _, err := t.exec("adopt", t.now); err != nil {
+	if err := t.bulk("adopt", t.now); err != nil {
 		return nil, err
 	}
-	if _, err := t.exec("adopt_far", t.now, farAhead(t.now)); err != nil {
+	if err := t.bulk("adopt_far", t.now, farAhead(t.now)); err != nil {
 		return nil, err
 	}
-	if _, err := t.exec("defer_reap", t.now, farAhead(t.now), t.now+reapFarthest.Microseconds()); err != nil {
+	if err := t.bulk("defer_reap", t.now, farAhead(t.now), t.now+reapFarthest.Microseconds()); err != nil {
 		return nil, err
 	}
-	var jobs []core.Job
-	err := t.query("lost", func(r row) error {
-		jobs = append(jobs, r.job())
-		return nil
-	}, t.now, after, limit, farAhead(t.now))
-	return jobs, err
+	found, err := t.each("lost", "reap", t.now, after, limit, farAhead(t.now))
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	jobs := make([]core.Job, len(found))
+	for i, r := range found {
+		jobs[i] = r.job()
+	}
+	return jobs, nil
 }
 
 // farAhead is later than any lease that this program writes ends.
@@ -92,6 +93,9 @@ func farAhead(now int64) int64 { return now + core.MaxLease.Microseconds() }
 
 // expire cancels waiting jobs whose expires_at has passed.
 func (t *tx) expire(limit int) (int, error) {
+	if t.careful {
+		return t.expireEach(limit)
+	}
 	found, err := t.rows("expire", t.now, limit)
 	if err != nil {
 		return 0, err
@@ -102,6 +106,30 @@ func (t *tx) expire(limit int) (int, error) {
 		}
 	}
 	return len(found), nil
+}
+
+// expireEach is expire for each row alone.
+func (t *tx) expireEach(limit int) (n int, err error) {
+	found, err := t.rows("expire"+idsSuffix, t.now, limit)
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range found {
+		done, err := t.alone(jobFault(r.int(0), r.text(1), "expire"), func() error {
+			live, err := t.attempts([]core.Ref{{ID: r.int(0)}})
+			if err != nil {
+				return err
+			}
+			return t.end(*live[r.int(0)], core.Cancelled, reasonExpired, nil)
+		})
+		if err != nil {
+			return n, err
+		}
+		if done {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // waiting lists the lanes with waiting rows; see core.TickResult for those left out.

@@ -140,13 +140,32 @@ func (w *writer) transaction(first *operation) (next *operation) {
 	if broken != nil {
 		_ = w.exec("ROLLBACK") // SQLite may have rolled back by itself
 	}
-	for _, o := range group {
-		if broken != nil {
+	for i, o := range group {
+		switch {
+		case broken != nil && isRowFault(broken) && i < len(group)-1:
+			o.result = w.again(o) // a row of the last one undid it
+		case broken != nil:
 			o.result = broken
 		}
 		o.settle(o.result)
 	}
 	return next
+}
+
+// again runs an operation in a transaction of its own, because another one undid the transaction that it was in.
+func (w *writer) again(o *operation) error {
+	if err := w.begin(); err != nil {
+		return err
+	}
+	result, broken := w.inSavepoint(o)
+	if broken == nil {
+		broken = w.commit()
+	}
+	if broken != nil {
+		_ = w.exec("ROLLBACK")
+		return broken
+	}
+	return result
 }
 
 // refuse answers first and whatever else waits with the error that kept a transaction from beginning: where
@@ -190,7 +209,7 @@ func (w *writer) inSavepoint(o *operation) (result, broken error) {
 		result = t.noteFailures()
 	}
 	if result != nil {
-		if err := w.exec("ROLLBACK TO operation"); err != nil {
+		if err := w.exec("ROLLBACK TO operation"); err != nil || undoes(result) {
 			return result, fmt.Errorf("%w: its transaction was undone", result)
 		}
 	}

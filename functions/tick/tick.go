@@ -119,7 +119,7 @@ func (f *Function) close(ctx context.Context) {
 func logEvent(log *slog.Logger, e core.TickEvent) {
 	level := slog.LevelInfo
 	switch e.Kind {
-	case core.TickFailed, core.PublishFailed, core.MaintainFailed, core.JobQuarantined:
+	case core.TickFailed, core.PublishFailed, core.MaintainFailed, core.JobQuarantined, core.RowSetApart:
 		level = slog.LevelError
 	case core.LeasesLost, core.JobsLost, core.JobSuspected, core.ScheduleBroken, core.AlertsUnsent:
 		level = slog.LevelWarn
@@ -132,6 +132,9 @@ func logEvent(log *slog.Logger, e core.TickEvent) {
 	}
 	if e.Job != 0 {
 		args = append(args, "job", fmt.Sprint(e.Job), "type", e.Type)
+	}
+	if f := e.Fault; f.Kind != "" {
+		args = append(args, "row", f.String(), "act", f.Act, "error", f.Error, "retry_at", f.RetryAt.UTC().Format(time.RFC3339))
 	}
 	if e.Err != nil {
 		args = append(args, "error", e.Err)

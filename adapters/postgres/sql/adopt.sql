@@ -8,7 +8,7 @@ WITH fresh AS (
 ), found AS MATERIALIZED (
     SELECT id
     FROM   belfry.jobs
-    WHERE  EXISTS (SELECT FROM fresh) AND status = 2 AND dispatch_fence < (SELECT token FROM fresh WHERE bucket = (id & 63))
+    WHERE  EXISTS (SELECT FROM fresh) AND status = 2 AND dispatch_fence < (SELECT token FROM fresh WHERE bucket = (id & 63)) AND {sound}
     ORDER  BY (id + 0)
     FOR    UPDATE SKIP LOCKED
 )

@@ -4,18 +4,18 @@
 WITH held AS MATERIALIZED (
     SELECT bucket FROM belfry.scheduler_leases WHERE holder = $2::text AND expires_at > clock_timestamp() + $1::interval
 ), found AS MATERIALIZED (
-    (SELECT id FROM belfry.schedules WHERE next_due <= {now} AND (id & 63) = ANY (ARRAY(SELECT bucket FROM held)) ORDER BY next_due LIMIT $3::bigint)
+    (SELECT id FROM belfry.schedules WHERE next_due <= {now} AND {schedule_sound} AND (id & 63) = ANY (ARRAY(SELECT bucket FROM held)) ORDER BY next_due LIMIT $3::bigint)
     UNION
     (SELECT id
      FROM  (SELECT id, tenant, name FROM belfry.schedules
-            WHERE  waiting IS NOT NULL AND id > $4::bigint AND (id & 63) = ANY (ARRAY(SELECT bucket FROM held))
+            WHERE  waiting IS NOT NULL AND id > $4::bigint AND {schedule_sound} AND (id & 63) = ANY (ARRAY(SELECT bucket FROM held))
             ORDER  BY id LIMIT $5::bigint) w
      WHERE  NOT EXISTS (SELECT FROM belfry.jobs j WHERE j.tenant = w.tenant AND j.schedule = w.name)
      ORDER  BY id LIMIT $3)
     UNION
-    (SELECT id FROM belfry.schedules WHERE expect_by <= {now} AND (id & 63) = ANY (ARRAY(SELECT bucket FROM held)) ORDER BY expect_by LIMIT $3)
+    (SELECT id FROM belfry.schedules WHERE expect_by <= {now} AND {schedule_sound} AND (id & 63) = ANY (ARRAY(SELECT bucket FROM held)) ORDER BY expect_by LIMIT $3)
 )
-SELECT {schedule}, s.exclusive AND EXISTS (SELECT FROM belfry.jobs j WHERE j.tenant = s.tenant AND j.schedule = s.name)
+SELECT {due_schedule}
 FROM   belfry.schedules s
 WHERE  s.id = ANY (ARRAY(SELECT id FROM found))
 ORDER  BY s.next_due, s.id

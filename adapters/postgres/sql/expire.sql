@@ -3,7 +3,7 @@
 WITH found AS MATERIALIZED (
     SELECT id
     FROM   belfry.jobs
-    WHERE  (status + 0) = 1 AND expires_at IS NOT NULL AND expires_at <= {now}
+    WHERE  (status + 0) = 1 AND expires_at IS NOT NULL AND expires_at <= {now} AND {sound}
     ORDER  BY expires_at
     LIMIT  $2::bigint
     FOR    UPDATE SKIP LOCKED

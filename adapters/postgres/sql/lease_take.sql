@@ -12,7 +12,7 @@ WITH mine AS MATERIALIZED (
 )
 UPDATE belfry.scheduler_leases
 SET    holder = $2, expires_at = clock_timestamp() + $1::interval + $3, clean = false,
-       token = CASE WHEN kept THEN token ELSE token + 1 END,
+       token = CASE WHEN kept THEN token ELSE least(token, 9223372036854775806) + 1 END,
        unclean = unclean OR NOT kept AND NOT clean
 FROM   mine
 WHERE  bucket = b;

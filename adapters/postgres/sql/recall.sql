@@ -11,14 +11,14 @@ WITH held AS MATERIALIZED (
 ), found AS MATERIALIZED (
     SELECT id FROM (
         SELECT id FROM belfry.jobs
-        WHERE  status = 2 AND reap_at <= {now} AND (id & 63) = ANY (ARRAY(SELECT bucket FROM held))
+        WHERE  status = 2 AND reap_at <= {now} AND (id & 63) = ANY (ARRAY(SELECT bucket FROM held)) AND {sound}
         ORDER  BY reap_at
         LIMIT  $3::bigint
         FOR    UPDATE SKIP LOCKED) passed
     UNION ALL
     SELECT id FROM (
         SELECT id FROM belfry.jobs
-        WHERE  status = 2 AND reap_at > {never} AND (id & 63) = ANY (ARRAY(SELECT bucket FROM held))
+        WHERE  status = 2 AND reap_at > {never} AND (id & 63) = ANY (ARRAY(SELECT bucket FROM held)) AND {sound}
         ORDER  BY reap_at
         LIMIT  $3
         FOR    UPDATE SKIP LOCKED) never

@@ -2,5 +2,5 @@
 -- a new token.
 --   ?1 holder   ?2 now   ?3 expires at
 UPDATE scheduler_leases
-SET    token = token + (holder <> ?1), holder = ?1, expires_at = ?3
+SET    token = token + (holder <> ?1 AND token < 9223372036854775807), holder = ?1, expires_at = ?3
 WHERE  holder IN (?1, '') OR expires_at <= ?2

@@ -1,0 +1,134 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// apartScenarios: a row that raises an error is set apart and named; the others go on, and so does the row once it is mended.
+func apartScenarios() []scenario {
+	var all []scenario
+	for _, act := range []struct {
+		name string
+		of   []Break // that raise an error in this act
+		run  func(s *stage, how Break)
+	}{
+		{"ClaimDue/claims the others beside", []Break{BreakPayload, BreakChange, BreakCommit, BreakUndo, BreakIgnore}, apartClaim},
+		{"ClaimDue/claims other tenants' jobs beside", []Break{BreakPayload, BreakChange}, apartClaimTenants},
+		{"ClaimDue/ends the others that may not run beside", []Break{BreakRemove, BreakTwin}, apartRefused},
+		{"Start/starts the others beside", []Break{BreakPayload, BreakChange, BreakCommit, BreakUndo, BreakIgnore}, apartStart},
+		{"Heartbeat/extends the others beside", []Break{BreakChange, BreakCommit, BreakUndo}, apartBeat},
+		{"Tick/dispatches the others beside", []Break{BreakPayload, BreakChange, BreakCommit, BreakUndo, BreakIgnore}, apartDispatch},
+		{"Tick/publishes the others again beside", []Break{BreakPayload, BreakChange, BreakCommit, BreakUndo}, apartRepublish},
+		{"Tick/returns the others to scheduled without a queue beside", []Break{BreakPayload, BreakChange, BreakUndo}, apartRecall},
+		{"Tick/cancels the others that have expired beside", []Break{BreakPayload, BreakRemove, BreakDone}, apartExpire},
+		{"Tick/lists the other lost jobs beside", []Break{BreakPayload, BreakChange, BreakUndo}, apartLost},
+		{"Finish/changes nothing, and says so, beside", []Break{BreakPayload, BreakChange, BreakRemove, BreakTwin, BreakDone}, apartFinish},
+	} {
+		for _, how := range act.of {
+			all = append(all, scenario{act.name + " " + how.String(), func(s *stage) { act.run(s, how) }})
+		}
+	}
+	return append(all,
+		scenario{"SetApart/a row is apart for longer each time, told once and forgotten when it is mended", apartRounds},
+		scenario{"SetApart/rows of a kind are bounded", apartBounded},
+		scenario{"AdvanceSchedules/changes nothing, and says so, where a row raises an error", apartAdvance},
+	)
+}
+
+// large is a payload that no store keeps in the row itself, and none can make small.
+func large(n int) []byte {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := range 2_000 {
+		fmt.Fprintf(&b, "%x", uint64(i+1)*0x9E3779B97F4A7C15*uint64(n*2+1))
+	}
+	b.WriteByte('"')
+	return []byte(b.String())
+}
+
+// broken submits sound jobs of the type sound and three of the type bad, and breaks the first of these as soon as place has
+// put all where the scenario wants them. What is broken by its type are all three.
+func (s *stage) broken(how Break, job core.NewJob, place func(ids []int64)) (sound, bad []int64, mend func()) {
+	s.Helper()
+	var jobs []core.NewJob
+	for i := range 12 {
+		job.Type, job.Payload = "sound", nil
+		if i%4 == 0 {
+			job.Type, job.Payload = "bad", large(i)
+		}
+		jobs = append(jobs, job)
+	}
+	var ids []int64
+	for i, one := range s.submit(jobs...) {
+		ids = append(ids, one.ID)
+		if i%4 == 0 {
+			bad = append(bad, one.ID)
+		} else {
+			sound = append(sound, one.ID)
+		}
+	}
+	if place != nil {
+		place(ids)
+	}
+	breaker, ok := s.db.(Breaker)
+	if ok {
+		mend = breaker.Break(s.T, how, bad[0])
+	}
+	if mend == nil {
+		s.Skip("this database cannot be broken so")
+	}
+	if how == BreakPayload || how == BreakTwin {
+		sound, bad = append(sound, bad[1:]...), bad[:1] // they alone
+		slices.Sort(sound)
+	}
+	return sound, bad, mend
+}
+
+func both(n int) []core.Quota { return []core.Quota{quota("bad", n), quota("sound", n)} }
+
+// named looks at what is said of rows that are set apart.
+func (s *stage) named(ids []int64, act string) {
+	s.Helper()
+	told, err := s.store.TellApart(s.ctx)
+	s.must(err)
+	apart, err := s.store.Apart(s.ctx, 100)
+	s.must(err)
+	for what, faults := range map[string][]core.RowFault{"told": told, "listed": apart} {
+		var got []int64
+		for _, f := range faults {
+			got = append(got, f.ID)
+			if f.Kind != core.ApartJob || f.Act == "" || f.Error == "" || f.Tries < 1 || f.Since.IsZero() || !f.RetryAt.After(f.Since) {
+				s.Errorf("%s %s: %+v", act, what, f)
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, ids) {
+			s.Errorf("%s: %v are %s, want %v: %+v", act, got, what, ids, faults)
+		}
+	}
+	stats, err := s.store.Stats(s.ctx, time.Hour)
+	if s.must(err); len(stats.SetApart) != 1 || stats.SetApart[0] != (core.ApartCount{Kind: core.ApartJob, Rows: len(ids)}) {
+		s.Errorf("%s: counted %+v", act, stats.SetApart)
+	}
+	if again, err := s.store.TellApart(s.ctx); err != nil || len(again) != 0 {
+		s.Errorf("%s: told again %+v, %v", act, again, err)
+	}
+}
+
+func sortedIDs(jobs []core.Job) []int64 {
+	ids := idsOf(jobs)
+	slices.Sort(ids)
+	return ids
+}
+
+// same wants these jobs and no others.
+func (s *stage) same(what string, got []core.Job, want []int64) {
+	s.Helper()
+	if ids := sortedIDs(got); !slices.Equal(ids, want) {
+		s.Errorf("%s: %v, want %v", what, ids, want)
+	}
+}
