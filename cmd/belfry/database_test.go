@@ -99,7 +99,7 @@ ALTER DATABASE `+name(t, database)+` SET default_transaction_isolation = 'serial
 	waitUntil(t, database, "SELECT pg_sleep(1.1) IS NOT NULL") // numbers of the API are up to a second old
 	says(exitFailed, "warning   unhandled     3 jobs due", "warning   late          due jobs wait: default 10m", "warning   types         no worker handles no/handler (3)",
 		"warning   partitions    history is ready for 1 day ahead", `broken    database      default_transaction_isolation is "serializable"`)
-	if code := r.run("doctor", "--json"); code != exitFailed || !strings.Contains(r.out, `{"check":"unhandled","state":"warning","text":"3 jobs due, of types that no worker handles","advice":"`) {
+	if code := r.run("doctor", "--json"); code != exitFailed || !strings.Contains(r.out, `{"check":"unhandled","state":"warning","text":"3 jobs due, of types that no worker handles: no/handler (3)","advice":"`) {
 		t.Errorf("%d %s", code, r.out)
 	}
 }

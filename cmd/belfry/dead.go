@@ -82,7 +82,7 @@ func (a *app) deadListCommand() *cobra.Command {
 }
 
 // groupColumns are those of dead letters by what went wrong.
-var groupColumns = columns("COUNT", "TYPE…", "ERROR GROUP", "LAST FAILED", "ERROR…")
+var groupColumns = columns("COUNT", "TYPE…12", "ERROR GROUP", "LAST FAILED?", "ERROR…12")
 
 func (a *app) deadGroupsCommand() *cobra.Command {
 	d := deadFlags{limit: 20}

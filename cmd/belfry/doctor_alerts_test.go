@@ -46,6 +46,19 @@ func TestDoctorListsOpenAlerts(t *testing.T) {
 	}
 }
 
+// On SQLite too, where nothing but the API can be asked.
+func TestDoctorNamesUnhandledTypes(t *testing.T) {
+	r := newRig(t, nodetest.Start(t, "all"))
+	r.ok("jobs", "submit", "nobody/handles")
+	r.within("warning   unhandled     1 job due, of types that no worker handles: nobody/handles (1)\n", "doctor")
+	if !strings.Contains(r.out, "ok        workers       1 is alive\n") {
+		t.Error(r.out)
+	}
+	if out := r.ok("stats"); !strings.Contains(out, "UNHANDLED\n") || !strings.Contains(out, "nobody/handles") {
+		t.Error(out)
+	}
+}
+
 // Of many alerts the newest are told, and how many more there are.
 func TestDoctorBoundsAlerts(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,6 +46,9 @@ func (a *app) checkAPI(ctx context.Context, f *findings) (*client.Stats, error) 
 	if err != nil {
 		f.broken("token", err.Error(), adviceFor(err))
 		return s, nil
+	}
+	if whole {
+		checkWorkers(f, s)
 	}
 	checkWork(f, s, whole)
 	checkAlerts(ctx, f, api)
@@ -102,6 +108,29 @@ func adviceOn(alert *client.Alert) string {
 		return "belfry jobs list --type shows its jobs; it clears with the next success"
 	}
 	return "belfry alerts list shows it"
+}
+
+// unhandledTypes names the types that no worker handles, those with most jobs first.
+func unhandledTypes(s *client.Stats) string {
+	types := slices.DeleteFunc(slices.Clone(s.Types), func(t client.TypeStats) bool { return t.Unhandled == 0 })
+	if len(types) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(types, func(a, b client.TypeStats) int { return cmp.Compare(b.Unhandled, a.Unhandled) })
+	names := make([]string, len(types))
+	for i, t := range types {
+		names[i] = fmt.Sprintf("%s (%s)", t.Type, count(t.Unhandled, s.Capped))
+	}
+	return ": " + some(names)
+}
+
+// checkWorkers says how many processes run jobs. None is no fault by itself: functions say that they do only while they do.
+func checkWorkers(f *findings, s *client.Stats) {
+	if s.Workers == 0 {
+		f.leftOut("workers", "none has said within 90s that it runs jobs; functions say so only while they work")
+		return
+	}
+	f.ok("workers", "%s alive", map[bool]string{true: "1 is", false: strconv.Itoa(s.Workers) + " are"}[s.Workers == 1])
 }
 
 // seesAll reports whether the token is for all tenants: one that is for one is told of its own jobs and dead letters
@@ -170,7 +199,7 @@ func checkWork(f *findings, s *client.Stats, whole bool) {
 	if !whole {
 		f.leftOut("unhandled", notVisible)
 	} else if s.Unhandled > 0 {
-		f.warn("unhandled", fmt.Sprintf("%s due, of types that no worker handles", jobs(s.Unhandled)), "start a worker with a handler for each type, or cancel the jobs; --database-url names the types")
+		f.warn("unhandled", fmt.Sprintf("%s due, of types that no worker handles%s", jobs(s.Unhandled), unhandledTypes(s)), "start a worker with a handler for each type, or cancel the jobs")
 	} else {
 		f.ok("unhandled", "every due job's type has a worker")
 	}

@@ -51,12 +51,13 @@ func TestDoctorLooksAtWork(t *testing.T) {
 	var f findings
 	checkWork(&f, &client.Stats{
 		Queues: []client.QueueStats{{Priority: client.Bulk, OldestDue: "1h0m0.5s"}, {Priority: client.Default, OldestDue: "59s"}},
-		Stuck:  1, Unhandled: 2, DeadLetters: 100_000, Capped: true, OldestSnapshot: "6m0s", HistoryOverflow: 3,
+		Types:  []client.TypeStats{{Type: "few", Unhandled: 1}, {Type: "fine", Workers: 1}, {Type: "many", Unhandled: 7}},
+		Stuck:  1, Unhandled: 8, DeadLetters: 100_000, Capped: true, OldestSnapshot: "6m0s", HistoryOverflow: 3,
 	}, true)
 	if got, want := states(t, f), "stuck: broken, late: warning, unhandled: warning, dead letters: warning, snapshot: warning, history: warning"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if f[0].Text != "running under a lease that has passed: 1 job" || f[1].Text != "due jobs wait: bulk 1h0m1s" || f[3].Text != "100000+ wait to be looked at" {
+	if f[0].Text != "running under a lease that has passed: 1 job" || f[1].Text != "due jobs wait: bulk 1h0m1s" || f[2].Text != "8 jobs due, of types that no worker handles: many (7), few (1)" || f[3].Text != "100000+ wait to be looked at" {
 		t.Errorf("%+v", f)
 	}
 }

@@ -211,59 +211,6 @@ func (a *app) rescheduleCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) waitCommand() *cobra.Command {
-	var limit time.Duration
-	c := &cobra.Command{Use: "wait ID...", Short: "Wait until jobs have ended", Args: counted(1, -1, "the ids of jobs"),
-		Long: "Wait until jobs have ended. The exit code is 0 where all are done, 7 where one ended failed or cancelled, 8 where the time was over first."}
-	flagsOf(c).length(&limit, "for", 0, core.MaxDelay, "at most this long; 0s means as long as it takes")
-	c.RunE = func(c *cobra.Command, ids []string) error {
-		api, err := a.client()
-		if err != nil {
-			return err
-		}
-		ctx := c.Context()
-		if limit > 0 {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeoutCause(ctx, limit, errTimeOver)
-			defer cancel()
-		}
-		printed := 0
-		return a.each(ids, func(id string) error {
-			if printed++; printed > 1 && !a.json {
-				fmt.Fprintln(a.out)
-			}
-			return a.wait(c.Context(), ctx, api, id)
-		})
-	}
-	return c
-}
-
-// wait waits for one job as long as limited lets it, and prints it. Its first look is not limited: what was asked for
-// is found out, however short the time to wait.
-func (a *app) wait(ctx, limited context.Context, api *client.Client, id string) error {
-	job, err := api.Get(ctx, id)
-	if err != nil {
-		return err
-	}
-	if !job.Status.Ended() {
-		seen, err := api.Wait(limited, id)
-		if seen != nil {
-			job = seen
-		}
-		if errors.Is(err, errTimeOver) {
-			return fmt.Errorf("job %s: %w; it is %s", id, errTimeOver, job.Status)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	a.printJob(job)
-	if job.Status != client.Done {
-		return &quietError{exitNotDone} // its status is printed
-	}
-	return nil
-}
-
 // words tells shells what a flag can be.
 func words(c *cobra.Command, flag string, list ...string) {
 	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)); err != nil {

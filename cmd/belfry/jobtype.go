@@ -25,7 +25,7 @@ func (a *app) typeListCommand() *cobra.Command {
 			return err
 		}
 		return listing[*client.JobType]{
-			columns: columns("TYPE…", "TARGET…", "TIMEOUT", "MAX ATTEMPTS", "BACKOFF…", "EXPIRES AFTER", "EXPECT WITHIN"), row: typeRow,
+			columns: columns("TYPE…16", "TARGET…12", "TIMEOUT", "MAX ATTEMPTS", "BACKOFF…", "EXPIRES AFTER", "EXPECT WITHIN"), row: typeRow,
 			document: (*client.JobType).Document, none: "no types are defined",
 		}.show(a, api.ListTypes(c.Context()), limit)
 	}

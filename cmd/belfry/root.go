@@ -26,9 +26,10 @@ type app struct {
 	out, errs io.Writer
 	env       func(string) (string, bool)
 	now       func() time.Time
-	width     func() int // columns of the terminal on out; 0 where out is none
-	asks      bool       // in is a terminal: questions can be answered
-	bars      bool       // errs is a terminal: lines can be drawn over
+	width     func() int    // columns of the terminal on out; 0 where out is none
+	wonder    time.Duration // how long a job that is waited for may do nothing before it is said why
+	asks      bool          // in is a terminal: questions can be answered
+	bars      bool          // errs is a terminal: lines can be drawn over
 
 	address, token, database string
 	profile                  string
@@ -47,7 +48,8 @@ func terminal() *app {
 			}
 			return 0
 		},
-		asks: term.IsTerminal(int(os.Stdin.Fd())), bars: term.IsTerminal(int(os.Stderr.Fd())),
+		wonder: 2 * time.Second,
+		asks:   term.IsTerminal(int(os.Stdin.Fd())), bars: term.IsTerminal(int(os.Stderr.Fd())),
 	}
 }
 
@@ -98,7 +100,13 @@ func (a *app) root() *cobra.Command {
 		a.profileCommands(), a.doctorCommand(), a.statsCommand(), a.topCommand(), a.versionCommand(),
 	)
 	root.AddCommand(a.scheduleCommands()...)
-	root.Args, root.RunE = noCommand, noCommand
+	root.Args = cobra.ArbitraryArgs
+	root.RunE = func(c *cobra.Command, args []string) error {
+		if a.json || len(args) > 0 {
+			return noCommand(c, args)
+		}
+		return c.Help() // by itself it is the question what there is
+	}
 	return root
 }
 

@@ -45,7 +45,7 @@ func (a *app) scheduleListCommand() *cobra.Command {
 			return err
 		}
 		return listing[*client.Schedule]{
-			columns: columns("NAME…", "TENANT…", "TYPE…", "RULE…", "NEXT DUE", "STATE"), document: (*client.Schedule).Document, none: "there are no schedules",
+			columns: columns("NAME…16", "TENANT…8", "TYPE…12", "RULE…8", "NEXT DUE", "STATE"), document: (*client.Schedule).Document, none: "there are no schedules",
 			row: func(s *client.Schedule) []string {
 				return []string{s.Name, s.Tenant, s.Type, s.Description, showTime(s.NextDue), scheduleState(s)}
 			},

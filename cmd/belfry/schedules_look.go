@@ -125,7 +125,7 @@ func (a *app) alertListCommand() *cobra.Command {
 			return err
 		}
 		return listing[*client.Alert]{
-			columns: columns("RAISED AT", "CLEARED AT", "KIND", "SUBJECT…", "TENANT…", "DETAIL…"), none: "there are no alerts",
+			columns: columns("RAISED AT", "CLEARED AT", "KIND", "SUBJECT…12", "TENANT…8", "DETAIL…12"), none: "there are no alerts",
 			row: func(alert *client.Alert) []string {
 				return []string{showTime(alert.RaisedAt), showTime(alert.ClearedAt), alert.Kind, alert.Subject, alert.Tenant, alert.Detail}
 			},

@@ -121,7 +121,7 @@ func joined(waits []time.Duration) string {
 }
 
 // jobColumns are those of a list of jobs.
-var jobColumns = columns("ID", "STATUS", "TYPE…", "PRIORITY", "TENANT…", "RUN AT", "ATTEMPTS", "LAST ERROR…")
+var jobColumns = columns("ID", "STATUS", "TYPE…16", "PRIORITY?", "TENANT…6", "RUN AT", "ATTEMPTS?", "LAST ERROR…10")
 
 func jobRow(j *client.Job) []string {
 	last := ""

@@ -51,10 +51,13 @@ func (a *app) writeStats(w io.Writer, s *client.Stats) {
 	writeTable(w, a.width(), columns("PRIORITY", "SCHEDULED", "DUE", "QUEUED", "RUNNING", "OLDEST DUE", "LAG P50", "LAG P99"), queues)
 	fmt.Fprintln(w)
 	for _, t := range s.Types {
-		types = append(types, []string{t.Type, whole(t.Starts), whole(t.Done), whole(t.Retried), whole(t.Failed), whole(t.Cancelled), whole(t.Lost), whole(t.Snoozed)})
+		types = append(types, []string{
+			t.Type, strconv.Itoa(t.Workers), whole(t.Starts), whole(t.Done), whole(t.Retried), whole(t.Failed), whole(t.Cancelled), whole(t.Lost), whole(t.Snoozed),
+			unlessZero(t.Strayed), unlessZero(int64(t.Unhandled)),
+		})
 	}
 	if len(types) > 0 {
-		writeTable(w, a.width(), columns("TYPE…", "STARTS", "DONE", "RETRIED", "FAILED", "CANCELLED", "LOST", "SNOOZED"), types)
+		writeTable(w, a.width(), columns("TYPE…12", "WORKERS", "STARTS", "DONE", "RETRIED", "FAILED", "CANCELLED?", "LOST", "SNOOZED?", "STRAYED?", "UNHANDLED"), types)
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "dead letters %s, stuck %d, unhandled %s; lags and types of the last %s\n",
@@ -62,6 +65,14 @@ func (a *app) writeStats(w io.Writer, s *client.Stats) {
 }
 
 func whole(n int64) string { return strconv.FormatInt(n, 10) }
+
+// unlessZero shows a number that is rarely another.
+func unlessZero(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return whole(n)
+}
 
 // short is a duration as people want to read it.
 func short(text string) string {

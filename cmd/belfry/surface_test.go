@@ -153,7 +153,7 @@ func TestBadCommandLines(t *testing.T) {
 			refused(strings.Fields(path), "belfry "+path)
 		}
 	}
-	for _, group := range []string{"", "jobs", "dead-letters", "types", "schedules", "alerts", "tokens", "profiles", "migrate"} {
+	for _, group := range []string{"jobs", "dead-letters", "types", "schedules", "alerts", "tokens", "profiles", "migrate"} {
 		refused(strings.Fields(group), "wants a command")
 		refused(append(strings.Fields(group), "\x1b[2J"), "has no command")
 	}

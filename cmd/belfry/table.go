@@ -3,38 +3,50 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mattn/go-runewidth"
 )
 
-// column is one column of a table.
+// column is one column of a table, and what becomes of it where the table is wider than the terminal.
 type column struct {
-	head string
-	give bool // may be cut where the table is wider than the terminal
+	head  string
+	least int  // its cells may be cut down to so many columns. Zero means that they may not
+	spare bool // it may be left out
 }
 
-// columns takes heads; those that may be cut end in "…".
+// columns takes heads. "HEAD…" may be cut, "HEAD…16" down to 16 columns and no further; "HEAD?" may be left out, those on the
+// left before those on the right.
 func columns(heads ...string) []column {
 	cols := make([]column, len(heads))
-	for i, h := range heads {
-		name, give := strings.CutSuffix(h, "…")
-		cols[i] = column{name, give}
+	for i, head := range heads {
+		name, spare := strings.CutSuffix(head, "?")
+		name, least, give := strings.Cut(name, "…")
+		cols[i] = column{head: name, spare: spare}
+		if give {
+			cols[i].least = leastCell
+			if n, err := strconv.Atoi(least); err == nil {
+				cols[i].least = n
+			}
+		}
 	}
 	return cols
 }
 
 const (
 	gap       = "  "
-	leastCell = 4 // columns a cut cell keeps
+	leastCell = 4 // columns a cut cell keeps, where the column does not say
 )
 
 // cells measures text as terminals of any locale show it.
 var cells = runewidth.Condition{EastAsianWidth: false, StrictEmojiNeutral: true}
 
-// writeTable writes rows under their heads. width is the terminal's; 0 means none, and nothing is cut. Where the
-// columns do not fit, however short they are cut, each row is a block of lines instead. Every cell is cleaned here, so
-// that no caller can forget it.
+// writeTable writes rows under their heads. width is the terminal's; 0 means none, and nothing is cut or left out. On a
+// terminal columns without anything in them go; where the others do not fit, cells are cut as far as their columns let them,
+// then columns that can be spared go, and at last each row is a block of lines instead. Every cell is cleaned here, so that
+// no caller can forget it.
 func writeTable(w io.Writer, width int, cols []column, rows [][]string) {
 	all := make([][]string, 0, len(rows)+1)
 	heads := make([]string, len(cols))
@@ -49,12 +61,21 @@ func writeTable(w io.Writer, width int, cols []column, rows [][]string) {
 		}
 		all = append(all, cleaned)
 	}
-	sizes, fits := fit(width, cols, all)
-	if !fits {
-		writeBlocks(w, width, heads, all[1:])
-		return
+	shown := all
+	if width > 0 {
+		cols, shown = withoutColumns(cols, all, func(i int) bool { return i > 0 && emptyBelow(all, i) })
 	}
-	for _, row := range all {
+	sizes, fits := fit(width, cols, shown)
+	for !fits {
+		spare := slices.IndexFunc(cols, func(c column) bool { return c.spare })
+		if spare < 0 {
+			writeBlocks(w, width, heads, all[1:])
+			return
+		}
+		cols, shown = withoutColumns(cols, shown, func(i int) bool { return i == spare })
+		sizes, fits = fit(width, cols, shown)
+	}
+	for _, row := range shown {
 		var line strings.Builder
 		for i, cell := range row {
 			if cells.StringWidth(cell) > sizes[i] {
@@ -67,6 +88,26 @@ func writeTable(w io.Writer, width int, cols []column, rows [][]string) {
 		}
 		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
 	}
+}
+
+// emptyBelow reports whether a column has nothing below its head.
+func emptyBelow(rows [][]string, column int) bool {
+	return !slices.ContainsFunc(rows[1:], func(row []string) bool { return row[column] != "" })
+}
+
+// withoutColumns is a table without the columns that go.
+func withoutColumns(cols []column, rows [][]string, goes func(i int) bool) (left []column, cells [][]string) {
+	cells = make([][]string, len(rows))
+	for i := range cols {
+		if goes(i) {
+			continue
+		}
+		left = append(left, cols[i])
+		for k, row := range rows {
+			cells[k] = append(cells[k], row[i])
+		}
+	}
+	return left, cells
 }
 
 // writeBlocks writes a line for each cell that holds something, behind its head, and a blank line between rows.
@@ -108,7 +149,7 @@ func fit(width int, cols []column, rows [][]string) (sizes []int, fits bool) {
 	for width > 0 && total > width {
 		widest := -1
 		for i, c := range cols {
-			if c.give && sizes[i] > leastCell && (widest < 0 || sizes[i] > sizes[widest]) {
+			if c.least > 0 && sizes[i] > c.least && (widest < 0 || sizes[i] > sizes[widest]) {
 				widest = i
 			}
 		}

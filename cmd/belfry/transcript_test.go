@@ -25,6 +25,7 @@ var masks = []struct {
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z`), "TIME"},
 	{regexp.MustCompile(`http://127\.0\.0\.1:\d{4,}`), "http://127.0.0.1:8080"},
 	{regexp.MustCompile(`\b[0-9.]+(ns|µs|ms|s)\b`), "DURATION"},
+	{regexp.MustCompile(`\bin \d+ days`), "in DAYS"},
 	{regexp.MustCompile(`"worker_id":"[^"]*"`), `"worker_id":"WORKER"`},
 	{regexp.MustCompile(`(?m)^worker .*$`), "WORKER"},
 	{regexp.MustCompile(`\(go[0-9.]+\)`), "(GO)"},

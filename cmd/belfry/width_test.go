@@ -56,3 +56,37 @@ func TestEveryTableFits(t *testing.T) {
 		}
 	}
 }
+
+// A list of jobs on 80 columns is a table in which types can be told apart, whatever the jobs have; what they have not takes
+// no room.
+func TestJobsAreReadableOnEightyColumns(t *testing.T) {
+	r := newRig(t, "http://127.0.0.1:1")
+	for _, tenant := range []string{"", "acme", "a-tenant-with-a-longer-name"} {
+		for _, last := range []string{"", "connection refused", strings.Repeat("long ", 20)} {
+			for _, id := range []string{"7", "1234567"} {
+				errors := ""
+				if last != "" {
+					errors = fmt.Sprintf(`{"attempt":1,"at":"2026-01-02T03:04:05Z","error":%q}`, last)
+				}
+				job := fmt.Sprintf(`{"id":%q,"type":"reports.monthly.render","priority":"default","tenant":%q,"run_at":"2026-01-02T03:04:05Z","status":"cancelled","attempts":1,"max_attempts":5,"errors":[%s]}`, id, tenant, errors)
+				server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"items":[`+job+`],"next_cursor":""}`) }))
+				r.env["BELFRY_URL"], r.width = server.URL, 80
+				for _, command := range []string{"jobs list", "dead-letters list"} {
+					out := r.ok(strings.Fields(command)...)
+					head, row, _ := strings.Cut(out, "\n")
+					if !strings.Contains(row, "reports.monthly") || strings.Count(out, "\n") != 2 || runewidth.StringWidth(row) > 81 {
+						t.Errorf("%s with tenant %q and error %q:\n%s", command, tenant, last, out)
+					}
+					if strings.Contains(head, "TENANT") != (tenant != "") || strings.Contains(head, "LAST ERROR") != (last != "") {
+						t.Errorf("%s with tenant %q and error %q has the columns %s", command, tenant, last, head)
+					}
+				}
+				server.Close()
+			}
+		}
+	}
+	r.env["BELFRY_URL"], r.width = wideServer(t), 0
+	if out := r.ok("jobs", "list"); !strings.HasPrefix(out, "ID ") || !strings.Contains(out, "  ATTEMPTS  LAST ERROR\n") {
+		t.Errorf("where the output is no terminal all columns are there, for scripts:\n%.300s", out)
+	}
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-dev/belfry/client"
+	"github.com/belfry-dev/belfry/core"
+)
+
+func (a *app) waitCommand() *cobra.Command {
+	var limit time.Duration
+	c := &cobra.Command{Use: "wait ID...", Short: "Wait until jobs have ended, and say why nothing happens", Args: counted(1, -1, "the ids of jobs"),
+		Long: `Wait until jobs have ended. Why one does not start or end is said on standard error after two seconds, and again when that
+changes. The exit code is 0 where all are done, 7 where one ended failed or cancelled, 8 where the time was over first.`}
+	flagsOf(c).length(&limit, "for", 0, core.MaxDelay, "at most this long; 0s means as long as it takes")
+	c.RunE = func(c *cobra.Command, ids []string) error {
+		api, err := a.client()
+		if err != nil {
+			return err
+		}
+		ctx := c.Context()
+		if limit > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeoutCause(ctx, limit, errTimeOver)
+			defer cancel()
+		}
+		printed := 0
+		return a.each(ids, func(id string) error {
+			if printed++; printed > 1 && !a.json {
+				fmt.Fprintln(a.out)
+			}
+			return a.wait(c.Context(), ctx, api, id)
+		})
+	}
+	return c
+}
+
+// wait waits for one job as long as limited lets it, and prints it. Its first look is not limited: what was asked for
+// is found out, however short the time to wait.
+func (a *app) wait(ctx, limited context.Context, api *client.Client, id string) error {
+	job, err := api.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	said := ""
+	for pause := a.wonder; !job.Status.Ended(); pause = min(2*pause, time.Minute) {
+		seen, err := waitFor(limited, pause, api, id)
+		if seen != nil {
+			job = seen
+		}
+		switch {
+		case errors.Is(err, errStill):
+			if why := a.why(limited, api, job); why != said && !a.json {
+				fmt.Fprintf(a.errs, "job %s %s\n", clean(id), clean(why))
+				said = why
+			}
+		case errors.Is(err, errTimeOver):
+			return fmt.Errorf("job %s: %w; it %s", id, errTimeOver, a.why(ctx, api, job))
+		case err != nil:
+			return err
+		}
+	}
+	a.printJob(job)
+	if job.Status != client.Done {
+		return &quietError{exitNotDone} // its status is printed
+	}
+	return nil
+}
+
+// errStill says that a job has not ended yet.
+var errStill = errors.New("it has not ended yet")
+
+// waitFor waits for a job, for a while. errStill means that the while is over.
+func waitFor(ctx context.Context, while time.Duration, api *client.Client, id string) (*client.Job, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, while, errStill)
+	defer cancel()
+	return api.Wait(ctx, id)
+}
+
+// why says where a job stands that has not ended, and what it waits for, as far as that can be found out.
+func (a *app) why(ctx context.Context, api *client.Client, job *client.Job) string {
+	now := a.now()
+	switch {
+	case job.Status == client.Running && job.CancelWanted:
+		return "runs on " + job.WorkerID + ", which is told to stop"
+	case job.Status == client.Running:
+		return fmt.Sprintf("runs on %s since %s, attempt %d of %d", job.WorkerID, showTime(job.StartedAt), job.Attempts, job.MaxAttempts)
+	case job.RunAt.After(now.Add(time.Second)):
+		return "is scheduled for " + showTime(job.RunAt) + ", in " + roughly(job.RunAt.Sub(now)) + lastError(job)
+	}
+	due := fmt.Sprintf("is %s, due since %s%s", job.Status, showTime(job.RunAt), lastError(job))
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	s, err := api.Stats(ctx)
+	if err != nil {
+		return due
+	}
+	return due + ": " + whyDue(s, job)
+}
+
+// roughly is a duration as one would say it.
+func roughly(d time.Duration) string {
+	if d >= 48*time.Hour {
+		return fmt.Sprintf("%d days", int(d.Hours())/24)
+	}
+	return short(d.String())
+}
+
+// lastError is what its last attempt came to.
+func lastError(job *client.Job) string {
+	if len(job.Errors) == 0 {
+		return ""
+	}
+	last := job.Errors[len(job.Errors)-1]
+	return fmt.Sprintf(", after attempt %d: %s", last.Attempt, last.Error)
+}
+
+// whyDue is why a job that is due has not started, by the numbers of the whole.
+func whyDue(s *client.Stats, job *client.Job) string {
+	of := slices.IndexFunc(s.Types, func(t client.TypeStats) bool { return t.Type == job.Type })
+	queue := slices.IndexFunc(s.Queues, func(q client.QueueStats) bool { return q.Priority == job.Priority })
+	var ahead []string
+	if queue >= 0 {
+		q := s.Queues[queue]
+		ahead = append(ahead, fmt.Sprintf("%s due and %s queued of its priority, %s running", count(q.Due, q.Capped), count(q.Queued, q.Capped), count(q.Running, q.Capped)))
+	}
+	switch {
+	case of >= 0 && s.Types[of].Unhandled > 0:
+		return "no worker that lives handles its type, " + job.Type + "; start one that does, or cancel the job"
+	case of >= 0 && s.Types[of].Workers > 0:
+		ahead = append(ahead, numbered(s.Types[of].Workers, "worker")+" with a handler for its type")
+	case s.Workers > 0 || of >= 0:
+	default:
+		ahead = append(ahead, "no worker has said lately that it runs jobs")
+	}
+	return strings.Join(ahead, ", ")
+}
