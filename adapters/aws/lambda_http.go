@@ -17,11 +17,13 @@ import (
 )
 
 const (
-	eventVersion  = "2.0"                  // of the events of Function URLs and HTTP APIs
-	defaultStage  = "$default"             // the stage of an HTTP API that adds nothing to paths
-	answerMargin  = 500 * time.Millisecond // before the deadline, for a handler to say that its time is over
-	mostPlainBody = 2 << 20                // in JSON text may grow to twice its size, in base64 by a third
-	mostBody      = 4_500_000              // of an answer: Lambda takes 6 MB, as base64
+	eventVersion    = "2.0"                  // of the events of Function URLs and HTTP APIs
+	defaultStage    = "$default"             // the stage of an HTTP API that adds nothing to paths
+	functionURLMark = ".lambda-url."         // in the domain of every Function URL, and of no HTTP API
+	prefixHeader    = "X-Forwarded-Prefix"   // what comes before the paths that the handler knows
+	answerMargin    = 500 * time.Millisecond // before the deadline, for a handler to say that its time is over
+	mostPlainBody   = 2 << 20                // in JSON text may grow to twice its size, in base64 by a third
+	mostBody        = 4_500_000              // of an answer: Lambda takes 6 MB, as base64
 )
 
 // HTTPEvent is what a Function URL sends, and an HTTP API with payload format 2.0: both have one shape.
@@ -34,6 +36,8 @@ type HTTPAnswer = events.LambdaFunctionURLResponse
 type HTTP struct {
 	Handler http.Handler
 	Begin   func(ctx context.Context) (end func()) // called around each request. Nil means nobody is told
+	// EscapePath gives a path back the encoding that an HTTP API has taken from it; see pathOf. Nil encodes each part.
+	EscapePath func(method, path string) string
 }
 
 func (h HTTP) begin(ctx context.Context) (end func()) {
@@ -48,7 +52,7 @@ func (h HTTP) Buffered(ctx context.Context, event HTTPEvent) (HTTPAnswer, error)
 	ctx, cancel := BeforeDeadline(ctx, answerMargin)
 	defer cancel()
 	defer h.begin(ctx)()
-	r, err := newRequest(ctx, event)
+	r, err := h.newRequest(ctx, event)
 	if err != nil {
 		return refuse(err)
 	}
@@ -72,7 +76,7 @@ func refuse(err error) (HTTPAnswer, error) {
 }
 
 // newRequest makes the request that the caller sent.
-func newRequest(ctx context.Context, event HTTPEvent) (*http.Request, error) {
+func (h HTTP) newRequest(ctx context.Context, event HTTPEvent) (*http.Request, error) {
 	if event.Version != eventVersion || event.RequestContext.HTTP.Method == "" {
 		return nil, fmt.Errorf("aws: want an event of a Function URL or an HTTP API with payload format %s, got version %q", eventVersion, event.Version)
 	}
@@ -83,9 +87,10 @@ func newRequest(ctx context.Context, event HTTPEvent) (*http.Request, error) {
 			return nil, fmt.Errorf("%w: its body is not base64", errEvent)
 		}
 	}
-	u := &url.URL{Path: pathOf(event), RawQuery: event.RawQueryString}
-	if decoded, err := url.PathUnescape(u.Path); err == nil {
-		u.Path, u.RawPath = decoded, u.Path // where that is no encoding of the path it is ignored
+	prefix, path := h.pathOf(event)
+	u := &url.URL{Path: path, RawQuery: event.RawQueryString}
+	if decoded, err := url.PathUnescape(path); err == nil {
+		u.Path, u.RawPath = decoded, path // where that is no encoding of the path it is ignored
 	}
 	r, err := http.NewRequestWithContext(ctx, event.RequestContext.HTTP.Method, "/", bytes.NewReader(body))
 	if err != nil {
@@ -101,6 +106,9 @@ func newRequest(ctx context.Context, event HTTPEvent) (*http.Request, error) {
 	if len(event.Cookies) > 0 {
 		r.Header.Set("Cookie", strings.Join(event.Cookies, "; "))
 	}
+	if prefix != "" && r.Header.Get(prefixHeader) == "" {
+		r.Header.Set(prefixHeader, prefix)
+	}
 	r.Host = r.Header.Get("Host")
 	if r.Host == "" {
 		r.Host = event.RequestContext.DomainName
@@ -112,18 +120,26 @@ func newRequest(ctx context.Context, event HTTPEvent) (*http.Request, error) {
 	return r, nil
 }
 
-// pathOf is the path as it was sent, without the stage that an HTTP API puts before it.
-func pathOf(event HTTPEvent) string {
-	path := event.RawPath
+// pathOf is the path as its sender encoded it, without the stage that an HTTP API puts before it, and that stage as a prefix.
+// A Function URL sends the path as it is. An HTTP API decodes it once, so that a%2Fb comes as a/b and a%2541b as a%41b: it is
+// encoded again, to be decoded once in all. Which of its slashes were encoded only the handler can tell, by what it serves.
+func (h HTTP) pathOf(event HTTPEvent) (prefix, path string) {
+	path = event.RawPath
 	if stage := event.RequestContext.Stage; stage != "" && stage != defaultStage {
 		if rest, ok := strings.CutPrefix(path, "/"+stage); ok && (rest == "" || rest[0] == '/') {
-			path = rest
+			prefix, path = "/"+stage, rest
 		}
 	}
-	if path == "" {
+	switch {
+	case path == "":
 		path = "/"
+	case strings.Contains(event.RequestContext.DomainName, functionURLMark):
+	case h.EscapePath != nil:
+		path = h.EscapePath(event.RequestContext.HTTP.Method, path)
+	default:
+		path = (&url.URL{Path: path}).EscapedPath()
 	}
-	return path
+	return prefix, path
 }
 
 // buffered is an answer in memory.

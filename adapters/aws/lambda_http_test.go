@@ -12,6 +12,7 @@ import (
 func httpEvent(method, path, query string) HTTPEvent {
 	e := HTTPEvent{Version: "2.0", RawPath: path, RawQueryString: query, Headers: map[string]string{"host": "api.example.com", "x-many": "a,b"}}
 	e.RequestContext.HTTP.Method, e.RequestContext.HTTP.SourceIP, e.RequestContext.Stage = method, "203.0.113.7", "$default"
+	e.RequestContext.DomainName = "abc.lambda-url.eu-central-1.on.aws"
 	return e
 }
 
@@ -62,6 +63,35 @@ func TestPathsOfEvents(t *testing.T) {
 				t.Errorf("%s in stage %s became %s, want %s", c.path, c.stage, got, c.want)
 			}
 		})
+	}
+}
+
+// TestPathsOfHTTPAPIs: an HTTP API decodes a path before it sends it; in all it is decoded once.
+func TestPathsOfHTTPAPIs(t *testing.T) {
+	for path, want := range map[string]string{
+		"/v1/types/a%41b": "/v1/types/a%41b", "/v1/types/100%": "/v1/types/100%", "/v1/types/a b?c#d": "/v1/types/a b?c#d", "/v1/types/%2F": "/v1/types/%2F", "/v1/types/é": "/v1/types/é", "/prod/v1/jobs": "/v1/jobs",
+	} {
+		for _, domain := range []string{"abc.execute-api.eu-central-1.amazonaws.com", "jobs.example.com", ""} {
+			event := httpEvent("GET", path, "x=%2541")
+			event.RequestContext.DomainName, event.RequestContext.Stage = domain, "prod"
+			serve(t, event, func(r *http.Request) {
+				if r.URL.Path != want || r.URL.Query().Get("x") != "%41" {
+					t.Errorf("%s at %q became %q, query %q", path, domain, r.URL.Path, r.URL.Query().Get("x"))
+				}
+				if prefix := r.Header.Get("X-Forwarded-Prefix"); (prefix == "/prod") != (path == "/prod/v1/jobs") {
+					t.Errorf("%s: prefix %q", path, prefix)
+				}
+			})
+		}
+	}
+	seen := ""
+	h := HTTP{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen = r.URL.EscapedPath() }), EscapePath: func(method, path string) string {
+		return strings.Replace(path, "/a/b", "/a%2Fb", 1) + "/" + method
+	}}
+	event := httpEvent("GET", "/a/b", "")
+	event.RequestContext.DomainName = "jobs.example.com"
+	if _, err := h.Buffered(t.Context(), event); err != nil || seen != "/a%2Fb/GET" {
+		t.Errorf("%q, %v", seen, err)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // first byte of the body; Lambda reads the rest, which ends with the handler.
 func (h HTTP) Streamed(ctx context.Context, event HTTPEvent) (*events.LambdaFunctionURLStreamingResponse, error) {
 	ctx, cancel := BeforeDeadline(ctx, answerMargin)
-	r, err := newRequest(ctx, event)
+	r, err := h.newRequest(ctx, event)
 	if err != nil {
 		cancel()
 		a, err := refuse(err)

@@ -12,9 +12,11 @@ import (
 )
 
 // defaults are those of the settings that differ in a container: it is reached from outside, its log is read by
-// machines, and it is killed ten seconds after it was told to stop, of which a stop takes up to two graces.
+// machines, and it is killed ten seconds after it was told to stop, of which a stop takes up to two graces, or, of the API, a
+// delay and a grace.
 var defaults = map[string]string{
 	"BELFRY_ADDR": ":8080", "BELFRY_HEALTH_ADDR": ":8081", "BELFRY_LOG_FORMAT": "json", "BELFRY_STOP_GRACE": "4s",
+	"BELFRY_STOP_DELAY": "5s",
 }
 
 // The commands.

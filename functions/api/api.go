@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
@@ -58,10 +59,13 @@ type Options struct {
 	// only, for the pages of a stranger can have a name of their own point here. Zero means under any name.
 	Loopback bool
 	// Queues says that this installation hands jobs out through queues. Zero means that workers claim from the table.
-	Queues  bool
-	Version string // shown in the OpenAPI document. Zero means "dev"
-	Limits  Limits
-	Logger  *slog.Logger // Zero means nothing is logged
+	Queues bool
+	// KeepAlive is how long the server keeps a connection on which no request comes: answers say so. Zero means that they
+	// say nothing.
+	KeepAlive time.Duration
+	Version   string // shown in the OpenAPI document. Zero means "dev"
+	Limits    Limits
+	Logger    *slog.Logger // Zero means nothing is logged
 }
 
 // Limits bound what one request may take.
@@ -87,11 +91,14 @@ const DeadLimit = 10_000
 // API is the HTTP API. It is safe for concurrent use. Close it after the last request.
 type API struct {
 	Options
-	wait   *waiter
-	recent *recentStats
-	states *recentStates
-	gate   *gate
-	serve  http.Handler
+	wait       *waiter
+	recent     *recentStats
+	states     *recentStates
+	gate       *gate
+	serve      http.Handler
+	operations []methodPath // that are served
+
+	draining atomic.Bool
 }
 
 // New puts the API together. An error names the option that is missing.
@@ -154,6 +161,10 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.serve.ServeH
 // Ended tells requests that wait for these jobs to look at once: what a worker in the same process calls. It
 // never blocks.
 func (a *API) Ended(ids ...int64) { a.wait.wake(ids) }
+
+// Drain has the API say that it is not ready, and that connections end, while it answers as before: what a host calls when
+// it is told to stop, a while before Close.
+func (a *API) Drain() { a.draining.Store(true) }
 
 // Close ends waiting requests and what runs in the background, and returns when it is gone.
 func (a *API) Close() { a.wait.close() }

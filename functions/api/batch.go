@@ -53,7 +53,7 @@ func (a *API) submitBatch(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	a.pokeNew(answers)
-	writeAnswer(w, render(answers))
+	writeAnswer(w, r, render(answers))
 	return nil
 }
 

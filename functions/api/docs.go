@@ -51,11 +51,14 @@ func (a *API) describeAll() (*huma.OpenAPI, []*huma.Operation) {
 	return doc, operations
 }
 
+// serverAtRoot says in the document that there is nothing before its paths.
+const serverAtRoot = `"servers":[{"url":"/"}]`
+
 // pages are /openapi.json and what is made from it. The first reader waits until they are written; they do not change.
 func (a *API) pages() []route {
 	once := sync.OnceValues(a.write)
 	page := func(path, contentType string, part func(*written) []byte) route {
-		return route{op: &huma.Operation{Method: http.MethodGet, Path: path, Hidden: true}, handle: func(w http.ResponseWriter, _ *http.Request) error {
+		return route{op: &huma.Operation{Method: http.MethodGet, Path: path, Hidden: true}, handle: func(w http.ResponseWriter, r *http.Request) error {
 			all, err := once()
 			if err != nil {
 				return err
@@ -63,7 +66,8 @@ func (a *API) pages() []route {
 			h := w.Header()
 			h.Set("Cache-Control", "no-cache")
 			h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-			writeBody(w, http.StatusOK, contentType, part(all))
+			h.Set("Vary", prefixHeader)
+			writeBody(w, http.StatusOK, contentType, bytes.Replace(part(all), []byte(serverAtRoot), []byte(`"servers":[{"url":"`+prefixOf(r)+`/"}]`), 1))
 			return nil
 		}}
 	}

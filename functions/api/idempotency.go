@@ -83,7 +83,7 @@ func (a *API) submitOnce(w http.ResponseWriter, r *http.Request, key core.Idempo
 	if once.Replayed {
 		w.Header().Set("Idempotency-Replayed", "true")
 	}
-	writeAnswer(w, once.Answer)
+	writeAnswer(w, r, once.Answer)
 	return nil
 }
 
@@ -97,9 +97,9 @@ func (a *API) pokeNew(answers []core.Submitted) {
 }
 
 // writeAnswer sends the answer to a submit. That of a new job says where it is.
-func writeAnswer(w http.ResponseWriter, answer core.Answer) {
+func writeAnswer(w http.ResponseWriter, r *http.Request, answer core.Answer) {
 	if id, _, ok := strings.Cut(strings.TrimPrefix(string(answer.Body[:min(len(answer.Body), 40)]), `{"id":"`), `"`); ok && answer.Status == http.StatusCreated {
-		w.Header().Set("Location", "/v1/jobs/"+id)
+		w.Header().Set("Location", prefixOf(r)+"/v1/jobs/"+id)
 	}
 	writeJSON(w, answer.Status, answer.Body)
 }

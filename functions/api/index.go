@@ -47,7 +47,10 @@ func (a *API) showIndex(w http.ResponseWriter, r *http.Request, up string) error
 	return nil
 }
 
-func seeDocs(w http.ResponseWriter, _ *http.Request, up string) error {
+func seeDocs(w http.ResponseWriter, r *http.Request, up string) error {
+	if prefix := prefixOf(r); prefix != "" {
+		up = prefix + "/"
+	}
 	w.Header().Set("Location", up+"docs")
 	w.Header().Set("Cache-Control", "no-cache")
 	writeBody(w, http.StatusSeeOther, "text/plain; charset=utf-8", []byte("see "+up+"docs\n"))

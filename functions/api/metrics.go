@@ -183,6 +183,9 @@ func (a *API) healthz(w http.ResponseWriter, _ *http.Request) error {
 
 // readyz answers GET /readyz: the store can accept jobs.
 func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
+	if a.draining.Load() {
+		return core.ErrStopping
+	}
 	if err := a.Stats.Ping(r.Context()); err != nil {
 		return err
 	}

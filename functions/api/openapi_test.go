@@ -169,7 +169,7 @@ func TestDocumentIsValid(t *testing.T) {
 func TestDocsPage(t *testing.T) {
 	b := newBench(t)
 	page := b.do("GET", "/docs", "").want(t, http.StatusOK)
-	for _, want := range []string{"/v1/jobs/batch", "/v1/jobs/{id}/reschedule", `id="NewJob"`, "welcome-ada", `id="authentication"`, "always there", "at most 255 characters", "dedupe_key", "/docs/docs.css", "discard-dead-letters"} {
+	for _, want := range []string{"/v1/jobs/batch", "/v1/jobs/{id}/reschedule", `id="NewJob"`, "welcome-ada", `id="authentication"`, "always there", "at most 255 characters", "dedupe_key", `href="docs/docs.css"`, "discard-dead-letters"} {
 		if !strings.Contains(page.body, want) {
 			t.Errorf("the page has no %q", want)
 		}

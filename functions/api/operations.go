@@ -17,7 +17,7 @@ func (a *API) jobRoutes(schemas huma.Registry) []route {
 	created := describe(schemas, tag, "submit-job", http.MethodPost, "/v1/jobs", "Submit a job",
 		"Once this is answered the job is on disk and will run.").
 		takes(schemaOf[newJobDoc](schemas), true).answers(http.StatusCreated, "The new job.", job).answers(http.StatusOK, "The live job that holds the dedupe key.", job)
-	created.Responses["201"].Headers = map[string]*huma.Param{"Location": {Description: "Path of the job.", Schema: &huma.Schema{Type: huma.TypeString}}}
+	created.Responses["201"].Headers = map[string]*huma.Param{"Location": {Description: "Path of the job, below the prefix that X-Forwarded-Prefix names.", Schema: &huma.Schema{Type: huma.TypeString}}}
 	return []route{
 		{keyed(created).refusesBody(), a.submit, a.Limits.BodyTime},
 		{keyed(describe(schemas, tag, "submit-batch", http.MethodPost, "/v1/jobs/batch", "Submit up to 10,000 jobs",

@@ -26,6 +26,7 @@ func (a *API) router() http.Handler {
 	mux := http.NewServeMux()
 	literal := map[string]bool{}
 	for _, route := range slices.Concat(a.routes(unread{}), a.pages(), a.indexes()) {
+		a.operations = append(a.operations, methodPath{route.op.Method, route.op.Path})
 		literal[route.op.Path] = !strings.Contains(route.op.Path, "{")
 		mux.HandleFunc(route.op.Method+" "+route.op.Path, a.run(route))
 	}

@@ -61,7 +61,7 @@ func (a *API) triggerSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Location", "/v1/jobs/"+strconv.FormatInt(id, 10))
+	w.Header().Set("Location", prefixOf(r)+"/v1/jobs/"+strconv.FormatInt(id, 10))
 	writeJSON(w, http.StatusCreated, appendJob(nil, &job, false))
 	return nil
 }

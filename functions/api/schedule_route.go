@@ -28,7 +28,7 @@ func (a *API) scheduleRoutes(schemas huma.Registry) []route {
 	gone.Responses["204"] = &huma.Response{Description: "Deleted."}
 	made := describe(schemas, tag, "trigger-schedule", http.MethodPost, path+"/trigger", "Make a run now", "Beside the rule: the ledger does not know it, and no overlap policy holds it.").
 		with(scheduleName(), tenantParam()).takes(schemaOf[emptyDoc](schemas), false).answers(http.StatusCreated, "The job.", schemaOf[jobDoc](schemas))
-	made.Responses["201"].Headers = map[string]*huma.Param{"Location": {Description: "Path of the job.", Schema: &huma.Schema{Type: huma.TypeString}}}
+	made.Responses["201"].Headers = map[string]*huma.Param{"Location": {Description: "Path of the job, below the prefix that X-Forwarded-Prefix names.", Schema: &huma.Schema{Type: huma.TypeString}}}
 	turn := func(id, verb, summary, text string) *huma.Operation {
 		return tagged(describe(schemas, tag, id, http.MethodPost, path+"/"+verb, summary, text).with(scheduleName(), tenantParam()).
 			takes(schemaOf[emptyDoc](schemas), false).answers(http.StatusOK, "The schedule.", one)).refusesBody(http.StatusNotFound)

@@ -73,6 +73,12 @@ func (a *API) around(next http.Handler) http.Handler {
 		defer a.log(w, r, start)
 		defer a.recover(w)
 		secure(w.Header(), r)
+		switch {
+		case a.draining.Load():
+			w.Header().Set("Connection", "close") // whoever comes again comes to another process
+		case a.KeepAlive > 0 && r.ProtoMajor == 1:
+			w.Header().Set("Keep-Alive", "timeout="+strconv.Itoa(int(a.KeepAlive.Seconds())))
+		}
 		if r.ContentLength != 0 {
 			// Holds also where nobody reads the body: the server itself does then, before it answers. It lifts the
 			// deadline once the body is read. A writer that knows no deadlines is a test's or has limits of its own.
@@ -127,6 +133,8 @@ func (a *API) log(w *answer, r *http.Request, start time.Time) {
 	switch {
 	case w.status >= 500 && errors.Is(w.cause, core.ErrBusy):
 		level = slog.LevelWarn // someone else held a lock: the caller tries again
+	case w.status >= 500 && errors.Is(w.cause, core.ErrStopping):
+		level = slog.LevelInfo // as it was told to
 	case w.status >= 500:
 		level = slog.LevelError
 	case w.status < 400 && quiet[w.route]:

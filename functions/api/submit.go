@@ -36,7 +36,7 @@ func (a *API) submit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	a.pokeNew([]core.Submitted{answer})
-	writeAnswer(w, submitAnswer(&j, answer))
+	writeAnswer(w, r, submitAnswer(&j, answer))
 	return nil
 }
 

@@ -33,6 +33,7 @@ type Settings struct {
 
 	Addr string `env:"BELFRY_ADDR" envDefault:"127.0.0.1:8080" doc:"Address the API listens on."`
 
+	KeepAlive  time.Duration `env:"BELFRY_KEEP_ALIVE" envDefault:"2m" doc:"How long the API keeps a connection open on which no request comes, 1s to 24h. It must be longer than the idle timeout of a load balancer in front (60s on AWS, 600s on Google Cloud). Unset it is 15m on Cloud Run."`
 	HealthAddr string        `env:"BELFRY_HEALTH_ADDR" doc:"Address where cmd/server, and workers in containers that pull, say whether they make progress; unset it is :8081."`
 	StartWait  time.Duration `env:"BELFRY_START_WAIT" envDefault:"2m" doc:"How long cmd/server waits at its start for PostgreSQL and the queues to answer, 0s to 24h."`
 
@@ -59,6 +60,7 @@ type Settings struct {
 	Timeout         time.Duration `env:"BELFRY_TIMEOUT" envDefault:"15m" doc:"Of one attempt, where the job names none."`
 	MostTimeout     time.Duration `env:"BELFRY_MOST_TIMEOUT" envDefault:"0s" doc:"The longest timeout that jobs may have where no target does their work: what the hosts of the workers allow. The API refuses longer ones, workers end what takes longer. 0 sets no bound."`
 	StopGrace       time.Duration `env:"BELFRY_STOP_GRACE" envDefault:"10s" doc:"How long running jobs may go on once the process was told to stop."`
+	StopDelay       time.Duration `env:"BELFRY_STOP_DELAY" envDefault:"0s" doc:"How long the API goes on answering once the process was told to stop, while /readyz answers 503 so that load balancers send requests elsewhere; 0s to 10m. Unset it is 5s in cmd/server and on Cloud Run, where it is at most 5s."`
 
 	Tick             time.Duration `env:"BELFRY_TICK" envDefault:"1s" doc:"Period of the tick, 100ms to 1m."`
 	BucketLease      time.Duration `env:"BELFRY_BUCKET_LEASE" envDefault:"4s" doc:"A scheduler's lease on its buckets; a stand-by takes over this long after it died, plus one tick."`
@@ -171,6 +173,8 @@ func (s Settings) Check() error {
 	within("BELFRY_LEASE", s.Lease, 300*time.Millisecond, 12*time.Hour)
 	within("BELFRY_TIMEOUT", s.Timeout, time.Second, 30*24*time.Hour)
 	within("BELFRY_STOP_GRACE", s.StopGrace, 0, time.Hour)
+	within("BELFRY_STOP_DELAY", s.StopDelay, 0, 10*time.Minute)
+	within("BELFRY_KEEP_ALIVE", s.KeepAlive, time.Second, 24*time.Hour)
 	within("BELFRY_START_WAIT", s.StartWait, 0, 24*time.Hour)
 	within("BELFRY_TICK", s.Tick, 100*time.Millisecond, time.Minute)
 	s.checkIdle(bad)

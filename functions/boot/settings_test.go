@@ -59,6 +59,8 @@ func TestReadSettingsNamesTheSetting(t *testing.T) {
 		"BELFRY_WINDOW":                  {"1", "100 to 1000000"},
 		"BELFRY_TIMEOUT":                 {"1ms", "1s to"},
 		"BELFRY_START_WAIT":              {"-1s", "0s to 24h"},
+		"BELFRY_STOP_DELAY":              {"11m", "0s to 10m"},
+		"BELFRY_KEEP_ALIVE":              {"1ms", "1s to 24h"},
 		"BELFRY_STOP_GRACE":              {"9999h", "0s to 1h"},
 		"BELFRY_MOST_TIMEOUT":            {"1ms", "1s to"},
 		"BELFRY_PUSH_DEADLINE":           {"11m", "10s to 10m"},

@@ -172,7 +172,7 @@ func (n *running) buildAPI(ctx context.Context) error {
 	o := assemble.Parts{
 		Settings: n.Settings, Store: n.Store, Submit: store, Types: n.types, Webhooks: n.webhooks, Name: n.name, Version: n.Version, Log: n.Log, Counts: n.counts,
 		Closed: !loopback && !n.Settings.Insecure, Loopback: loopback && !n.Settings.Insecure,
-		Queues: n.Queue != nil,
+		Queues: n.Queue != nil, KeepAlive: n.Settings.KeepAlive,
 	}
 	if n.worker != nil {
 		o.Wake = n.worker.Wake
@@ -181,11 +181,11 @@ func (n *running) buildAPI(ctx context.Context) error {
 	if n.api, err = assemble.New(o); err != nil {
 		return err
 	}
-	n.server = &http.Server{Handler: n.api, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(n.Log.Handler(), slog.LevelWarn)}
+	n.server = &http.Server{Handler: n.api, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: n.Settings.KeepAlive, ErrorLog: slog.NewLogLogger(n.Log.Handler(), slog.LevelWarn)}
 	return nil
 }
 
-// serve answers requests until ctx ends, then lets those in flight end, for as long as handlers may.
+// serve answers requests until ctx ends, and for a delay beyond, then lets those in flight end, for as long as handlers may.
 func (n *running) serve(ctx context.Context) error {
 	failed := make(chan error, 1)
 	go func() { failed <- n.server.Serve(n.Listener) }()
@@ -194,6 +194,13 @@ func (n *running) serve(ctx context.Context) error {
 		n.api.Close()
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
+	}
+	n.api.Drain()
+	select {
+	case err := <-failed:
+		n.api.Close()
+		return fmt.Errorf("serve: %w", err)
+	case <-time.After(n.Settings.StopDelay):
 	}
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.Settings.StopGrace+250*time.Millisecond)
 	defer cancel()

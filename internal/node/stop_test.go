@@ -49,3 +49,58 @@ func TestSlowReaderSpoilsNoStop(t *testing.T) {
 		t.Errorf("stopped with %v", err)
 	}
 }
+
+// TestStopBeginsWithReadiness: once it is told to stop the API says that it is not ready, so that load balancers send
+// requests elsewhere, and answers all that come until the delay is over; each answer ends its connection.
+func TestStopBeginsWithReadiness(t *testing.T) {
+	t.Setenv("BELFRY_STOP_DELAY", "3s")
+	t.Setenv("BELFRY_KEEP_ALIVE", "90s")
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "belfry.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, stop, err := nodetest.Run("all", store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(method, path, body string) *http.Response {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, address+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		_, _ = io.Copy(io.Discard, response.Body)
+		return response
+	}
+	if before := call("GET", "/readyz", ""); before.StatusCode != http.StatusOK || before.Header.Get("Keep-Alive") != "timeout=90" || before.Close {
+		t.Errorf("before the stop: %d, %v", before.StatusCode, before.Header)
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- stop() }()
+	answered := 0
+	for ready := true; ready; answered++ {
+		ready = call("GET", "/readyz", "").StatusCode == http.StatusOK
+	}
+	for range 3 {
+		job := call("POST", "/v1/jobs", `{"type":"later","delay":"1h"}`)
+		if job.StatusCode != http.StatusCreated || !job.Close {
+			t.Errorf("while it stops: %d, the connection ends: %t", job.StatusCode, job.Close)
+		}
+	}
+	if alive := call("GET", "/healthz", ""); alive.StatusCode != http.StatusOK {
+		t.Errorf("it is alive: %d", alive.StatusCode)
+	}
+	if err := <-stopped; err != nil {
+		t.Errorf("stopped with %v", err)
+	}
+	if conn, err := net.Dial("tcp", strings.TrimPrefix(address, "http://")); err == nil {
+		_ = conn.Close()
+		t.Error("it still listens")
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/api"
@@ -25,6 +26,7 @@ type Parts struct {
 	// Closed lets no call go without a token, Loopback says that a loopback address is served; see api.Options.
 	Closed, Loopback bool
 	Queues           bool           // jobs are handed out through queues
+	KeepAlive        time.Duration  // of connections, for answers to say; see api.Options
 	Limits           api.Limits     // beside the rate, which is a setting
 	Wake             func()         // something may be due. Nil means no worker is here
 	Poke             func(id int64) // job id was accepted, put back or cancelled. Nil means no worker is here
@@ -48,7 +50,8 @@ func New(p Parts) (*Service, error) {
 		reports: core.NewReporter(p.Store, core.ReporterOptions{ID: p.Name, Timeout: p.Settings.Timeout}),
 	}
 	o := api.Options{
-		Tokens: p.Settings.Tokens, Access: p.Store, Closed: p.Closed, Loopback: p.Loopback, Queues: p.Queues,
+		KeepAlive: p.KeepAlive,
+		Tokens:    p.Settings.Tokens, Access: p.Store, Closed: p.Closed, Loopback: p.Loopback, Queues: p.Queues,
 		Limits: p.Limits, KeepKeys: p.Settings.KeepKeys, Poke: p.Poke,
 		Submitter: s.submit, Jobs: p.Store, Stats: p.Store, Version: p.Version, Logger: p.Log,
 		Schedules: core.NewScheduleActs(p.Store, scheduleOptions(p), p.Wake), Ledger: p.Store,

@@ -35,7 +35,7 @@ func serve(ctx context.Context, f *lambda.Function) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	events := aws.HTTP{Handler: service, Begin: f.Begin}
+	events := aws.HTTP{Handler: service, Begin: f.Begin, EscapePath: service.EscapePath}
 	if f.Settings.Stream {
 		return events.Streamed, nil
 	}

@@ -21,6 +21,10 @@ const (
 	frozenAfter = time.Second      // without a request, from which on connections are asked whether they live
 )
 
+// defaults are those of the settings that differ on Cloud Run: its front end keeps connections for long, and must be the one to
+// close them; and it needs a moment until no request comes any more.
+var defaults = map[string]string{"BELFRY_KEEP_ALIVE": "15m", "BELFRY_STOP_DELAY": MostDelay.String()}
+
 // Host is what a container stands on. It may be used from many requests at once.
 type Host struct {
 	Settings boot.Settings
@@ -43,7 +47,7 @@ type Host struct {
 func Open(ctx context.Context) (*Host, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	settings, err := boot.ReadSettings()
+	settings, err := boot.ReadSettingsOr(defaults)
 	if err == nil {
 		err = settings.CheckCloud(boot.Google)
 	}

@@ -21,11 +21,12 @@ const (
 	StopTime = 10 * time.Second
 	// MostGrace is how long running jobs may go on of that: stopping a worker takes twice as long at most.
 	MostGrace = 4 * time.Second
+	// MostDelay is how long requests may be answered of that before the stop begins.
+	MostDelay = 5 * time.Second
 
 	finishTime = 500 * time.Millisecond // of that, for what is still in memory after the last request
 	headerTime = 10 * time.Second
 	bodyTime   = 30 * time.Second
-	idleTime   = 15 * time.Minute // longer than Cloud Run keeps a connection: it must be the one to close it
 	mostHeader = 64 << 10
 )
 
@@ -38,7 +39,13 @@ type Service struct {
 	Handler http.Handler
 	// Work works beside the requests until ctx ends, and has then ended what they wait for. Nil means nothing does.
 	Work func(ctx context.Context) error
-	// Stop is called first when the container is told to end: requests that wait for something to happen end. Nil means
+	// Drain is called first of all: from then on the service says that it is not ready, and answers all the same for Delay,
+	// MostDelay at most. Nil means that it stops at once.
+	Drain func()
+	Delay time.Duration
+	// KeepAlive is how long a connection is kept on which no request comes. Zero means for ever.
+	KeepAlive time.Duration
+	// Stop is called when the container is told to end, after the delay: requests that wait for something to happen end. Nil means
 	// that none do.
 	Stop func()
 	// Finish is called last, after the last request. Nil means that nothing is left in memory.
@@ -78,7 +85,7 @@ func run(ctx context.Context, serve func(context.Context, *Host) (*Service, erro
 // beside, within StopTime.
 func (s *Service) run(ctx context.Context, listener net.Listener, log *slog.Logger) error {
 	server := &http.Server{
-		Handler: withBodyTime(withHealth(s.Handler), bodyTime), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: mostHeader,
+		Handler: withBodyTime(withHealth(s.Handler), bodyTime), ReadHeaderTimeout: headerTime, IdleTimeout: s.KeepAlive, MaxHeaderBytes: mostHeader,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 	work, endWork := context.WithCancel(ctx)
@@ -107,6 +114,13 @@ func (s *Service) run(ctx context.Context, listener net.Listener, log *slog.Logg
 	log.Info("stopping")
 	rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), StopTime-finishTime)
 	defer cancel()
+	if s.Drain != nil && broken == nil {
+		s.Drain()
+		select {
+		case <-time.After(min(s.Delay, MostDelay)):
+		case broken = <-served:
+		}
+	}
 	if s.Stop != nil {
 		s.Stop()
 	}

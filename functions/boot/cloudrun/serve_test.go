@@ -2,12 +2,15 @@ package cloudrun
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -66,4 +69,49 @@ func TestBodyTimeEndsWithTheBody(t *testing.T) {
 		t.Fatalf("%v, %v", answer, err)
 	}
 	_ = answer.Body.Close()
+}
+
+// TestDrainComesFirst: a service that is told to end says so, and answers until its delay is over, which leaves the rest of
+// what Cloud Run gives for requests to end.
+func TestDrainComesFirst(t *testing.T) {
+	if rest := StopTime - finishTime - MostDelay; rest < MostGrace {
+		t.Errorf("after the longest delay requests have %s", rest)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var draining, stopped atomic.Bool
+	s := &Service{
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if draining.Load() {
+				w.WriteHeader(http.StatusAccepted)
+			}
+		}),
+		Drain: func() { draining.Store(true) }, Delay: 2 * time.Second, Stop: func() { stopped.Store(true) },
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.run(ctx, listener, slog.New(slog.DiscardHandler)) }()
+	get := func() int {
+		t.Helper()
+		response, err := http.Get("http://" + listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		return response.StatusCode
+	}
+	if code := get(); code != http.StatusOK {
+		t.Errorf("before: %d", code)
+	}
+	cancel()
+	for get() != http.StatusAccepted {
+	}
+	if stopped.Load() {
+		t.Error("requests that wait were ended before the delay was over")
+	}
+	if err := <-ended; err != nil || !stopped.Load() {
+		t.Errorf("ended with %v, stopped %t", err, stopped.Load())
+	}
 }

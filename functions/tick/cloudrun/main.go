@@ -43,7 +43,7 @@ func serve(ctx context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("POST "+path, guarded)
-	return &cloudrun.Service{Handler: mux, Finish: alerts.Close}, nil
+	return &cloudrun.Service{Handler: mux, KeepAlive: h.Settings.KeepAlive, Finish: alerts.Close}, nil
 }
 
 // ticks serves calls. Each is a scheduler of its own among all: they may overlap.

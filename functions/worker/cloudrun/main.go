@@ -52,7 +52,7 @@ func serve(ctx context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("POST "+path, guarded)
-	return &cloudrun.Service{Handler: mux, Stop: push.Stop, Work: func(ctx context.Context) error {
+	return &cloudrun.Service{Handler: mux, KeepAlive: h.Settings.KeepAlive, Stop: push.Stop, Work: func(ctx context.Context) error {
 		defer push.Abandon()
 		return w.Run(ctx)
 	}}, nil
