@@ -21,7 +21,7 @@ func receiver() (server *httptest.Server, deliveries chan delivered) {
 	deliveries = make(chan delivered, 10)
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusAccepted)
-		deliveries <- delivered{r.Header.Get("Webhook-Id"), r.Header.Get("Belfry-Lease-Token")}
+		deliveries <- delivered{r.Header.Get("Belfry-Job-Id"), r.Header.Get("Belfry-Lease-Token")}
 	})), deliveries
 }
 

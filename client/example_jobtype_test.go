@@ -115,7 +115,7 @@ func accepted(ctx context.Context) (c *client.Client, d delivered, stop func()) 
 
 func ExampleClient_Heartbeat() {
 	ctx := context.Background()
-	c, delivery, stop := accepted(ctx) // its headers webhook-id and belfry-lease-token
+	c, delivery, stop := accepted(ctx) // its headers belfry-job-id and belfry-lease-token
 	defer stop()
 
 	lease, err := c.Heartbeat(ctx, delivery.id, delivery.token)
@@ -131,7 +131,7 @@ func ExampleClient_Heartbeat() {
 
 func ExampleClient_Complete() {
 	ctx := context.Background()
-	c, delivery, stop := accepted(ctx) // its headers webhook-id and belfry-lease-token
+	c, delivery, stop := accepted(ctx) // its headers belfry-job-id and belfry-lease-token
 	defer stop()
 
 	status, err := c.Complete(ctx, delivery.id, delivery.token, map[string]int{"rows": 17})
@@ -141,7 +141,7 @@ func ExampleClient_Complete() {
 
 func ExampleClient_Fail() {
 	ctx := context.Background()
-	c, delivery, stop := accepted(ctx) // its headers webhook-id and belfry-lease-token
+	c, delivery, stop := accepted(ctx) // its headers belfry-job-id and belfry-lease-token
 	defer stop()
 
 	status, err := c.Fail(ctx, delivery.id, delivery.token, client.Failure{Error: "the disk is full", RetryAfter: time.Hour})

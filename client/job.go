@@ -72,7 +72,7 @@ type AttemptError struct {
 	Attempt int       `json:"attempt"`
 	At      time.Time `json:"at"`
 	Error   string    `json:"error"`
-	Kind    string    `json:"kind"`   // error, timeout, panic, lost, permanent or snooze
+	Kind    string    `json:"kind"`   // error, timeout, panic, lost, permanent or snooze; result: the job is done and its result was lost
 	Losses  int       `json:"losses"` // of a lost run: how many in a row were lost with their workers
 }
 

@@ -15,6 +15,7 @@ const (
 	KindLost      = "lost"
 	KindPermanent = "permanent"
 	KindSnooze    = "snooze" // a snooze beyond MaxSnoozes
+	KindResult    = "result" // of a job that is done: its result was lost
 )
 
 // Ran is how a handler's run ended.
@@ -33,8 +34,8 @@ func NoAttemptLeft(attempts, maxAttempts int, at time.Time) AttemptError {
 // NoAttemptText is how its text begins, in every store.
 const NoAttemptText = "no attempt was left when the job was to start"
 
-// DecideEnd turns the end of a run into what is written: done, failed, a retry after its back-off, a snooze, a hand
-// back, or that it goes on elsewhere (ErrAccepted) for the job's timeout: Wait is zero where the job names none. job is the running row, at the store's time, chance (0 … 1) places the back-off's jitter.
+// DecideEnd turns the end of a run into what is written: done, with a note if the result was lost, failed, a retry after
+// its back-off, a snooze, a hand back, or that it goes on elsewhere (ErrAccepted) for the job's timeout: Wait is zero where the job names none. job is the running row, at the store's time, chance (0 … 1) places the back-off's jitter.
 //
 // An error after the worker was stopping, or after the lease could not be kept, is handed back uncounted unless the
 // handler said something definite (Permanent, RetryAfter, Snooze, a panic). Where cancel is wanted the store's
@@ -53,6 +54,13 @@ func DecideEnd(job *Job, ran Ran, at time.Time, chance float64) End {
 
 	if errors.Is(ran.Err, ErrAccepted) && !ran.Panic && !IsPermanent(ran.Err) {
 		end.Outcome, end.Wait = EndAccepted, job.Timeout
+		return end
+	}
+
+	var lost *resultLost
+	if errors.As(ran.Err, &lost) && !ran.Panic && !IsPermanent(ran.Err) {
+		end.Outcome = EndDone
+		end.Errors = AppendError(job.Errors, AttemptError{Attempt: job.Attempts, At: at, Error: errorText(ran.Err), Kind: KindResult})
 		return end
 	}
 

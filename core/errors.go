@@ -86,6 +86,15 @@ func RetryAfter(err error, d time.Duration) error {
 	return &retryAfter{err, d}
 }
 
+// resultLost marks a run that did its work and whose result did not arrive.
+type resultLost struct{ err error }
+
+func (e *resultLost) Error() string { return e.err.Error() }
+func (e *resultLost) Unwrap() error { return e.err }
+
+// ResultLost ends the job as done without a result, and leaves err on it as a note of why there is none.
+func ResultLost(err error) error { return &resultLost{err} }
+
 // snooze asks for a later run without an attempt being counted.
 type snooze struct{ wait time.Duration }
 

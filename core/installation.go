@@ -92,13 +92,27 @@ func (i *Installations) known(ctx context.Context) []Installation {
 // JobID is what a job is called outside: the same at every attempt, and no other job's anywhere.
 func (i *Installations) JobID(ctx context.Context, id int64) string {
 	list := i.known(ctx)
+	return fmt.Sprintf("msg_%s_%d", list[ofJob(list, id)].ID, id)
+}
+
+// Scope tells jobs of different installations apart that have one id. It is empty for those of the first.
+func (i *Installations) Scope(ctx context.Context, id int64) string {
+	list := i.known(ctx)
+	if at := ofJob(list, id); at > 0 {
+		return list[at].ID
+	}
+	return ""
+}
+
+// ofJob is the place of a job's installation in the list.
+func ofJob(list []Installation, id int64) int {
 	at, _ := slices.BinarySearchFunc(list, id, func(in Installation, id int64) int {
 		if in.FirstID <= id {
 			return -1
 		}
 		return 1
 	})
-	return fmt.Sprintf("msg_%s_%d", list[max(at-1, 0)].ID, id)
+	return max(at-1, 0)
 }
 
 // AlertID is what an alert is called outside.

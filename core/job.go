@@ -77,12 +77,12 @@ type Job struct {
 	FinishedAt time.Time // zero while live
 }
 
-// AttemptError is one ended attempt that was not a success.
+// AttemptError is one ended attempt that was not a success, or not a whole one: its result was lost.
 type AttemptError struct {
 	Attempt int       `json:"attempt"`
 	At      time.Time `json:"at"`
 	Error   string    `json:"error"`          // at most MaxErrorBytes, cut at a rune boundary
-	Kind    string    `json:"kind,omitempty"` // "error", "timeout", "panic", "lost", "permanent", "snooze"
+	Kind    string    `json:"kind,omitempty"` // "error", "timeout", "panic", "lost", "permanent", "snooze", "result"
 	// Losses is, of a lost run, how many runs of the job in a row were lost with their workers, this one included.
 	// It is 0 once a later run came to an end of its own.
 	Losses int `json:"losses,omitempty"`

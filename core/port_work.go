@@ -64,7 +64,7 @@ type End struct {
 	Ref
 	Outcome Outcome
 	Wait    time.Duration  // EndRetry, EndLoss, EndSnooze, EndHandBack, EndAccepted
-	Errors  []AttemptError // the row's whole error history from now on (EndFail, EndRetry, EndLoss, EndSnooze)
+	Errors  []AttemptError // the row's whole error history from now on (EndFail, EndRetry, EndLoss, EndSnooze; EndDone only with a note on its result)
 	Result  []byte         // EndDone: JSON or nil
 	Lost    bool           // by the reaper: applies only while the row's lease has passed
 }

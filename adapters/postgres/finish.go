@@ -131,7 +131,7 @@ func (f *finishing) optimistic(suffix string) []wire.Call {
 	return calls
 }
 
-func notPlainlyDone(e end) bool { return e.Outcome != core.EndDone || e.Lost }
+func notPlainlyDone(e end) bool { return e.Outcome != core.EndDone || e.Lost || len(e.errors) > 0 }
 
 // passingOver ends all in the general way, which passes over locked rows.
 func (f *finishing) passingOver(suffix string) []wire.Call {

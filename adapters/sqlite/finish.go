@@ -78,6 +78,9 @@ func (f *finishing) apply(e *core.End, a *attempt) error {
 		a.errors = encode(e.Errors)
 	}
 	switch {
+	case e.Outcome == core.EndDone && len(e.Errors) > 0:
+		a.status, a.errors = core.Done, encode(e.Errors)
+		return f.tx.end(*a, core.Done, "", resultOrNull(e.Result))
 	case e.Outcome == core.EndDone:
 		a.status = core.Done
 		f.done = append(f.done, [2]any{a.id, resultOrNull(e.Result)})

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"strconv"
 	"strings"
@@ -28,7 +29,7 @@ type ended struct {
 // judgeAnswer turns a status into the job's end, by the rules of the contract: 2xx done, 202 accepted, 408, 425, 429
 // and 5xx again (after Retry-After, where it says), other 4xx never, and a redirect is a failed attempt. Errors
 // name the status alone: what the target wrote is its own, or the payload sent back.
-func judgeAnswer(host string, resp *http.Response, body []byte, now time.Time) ended {
+func judgeAnswer(host string, resp *http.Response, body answerBody, now time.Time) ended {
 	code := resp.StatusCode
 	fault := func(note string) error {
 		return fmt.Errorf("target %s answered %s%s", host, statusText(code), note)
@@ -37,7 +38,11 @@ func judgeAnswer(host string, resp *http.Response, body []byte, now time.Time) e
 	case code == http.StatusAccepted:
 		return ended{err: core.ErrAccepted, host: healthy, endpoint: healthy}
 	case code >= 200 && code <= 299:
-		return ended{result: resultOf(body), host: healthy, endpoint: healthy}
+		end := ended{result: body.result, host: healthy, endpoint: healthy}
+		if body.lost != "" {
+			end.err = core.ResultLost(fault("; its result was lost: " + body.lost))
+		}
+		return end
 	case code >= 300 && code <= 399:
 		return ended{err: fault("; redirects are not followed"), host: healthy, endpoint: healthy}
 	case code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusTooManyRequests, code >= 500 && code <= 599:
@@ -80,14 +85,33 @@ func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	return min(max(at.Sub(now), minRetryAfter), maxRetryAfter), true
 }
 
-// readBody reads at most limit bytes; more, or a fault while reading, is nil. Reading to the end lets the
-// connection be used again.
-func readBody(body io.Reader, limit int) []byte {
-	text, err := io.ReadAll(io.LimitReader(body, int64(limit)+1))
-	if err != nil || len(text) > limit {
-		return nil
+// answerBody is what an answer's body leaves of the job.
+type answerBody struct {
+	result json.RawMessage // nil: none
+	lost   string          // why a result was lost; "" if none was
+}
+
+// readBody reads at most limit bytes. A body that is no JSON is no result. One that broke off, is longer, or says that it
+// is JSON and cannot be kept as such is a result that was lost. Reading to the end lets the connection be used again.
+func readBody(resp *http.Response, limit int) answerBody {
+	text, err := io.ReadAll(io.LimitReader(resp.Body, int64(limit)+1))
+	switch {
+	case err != nil:
+		return answerBody{lost: "the answer's body broke off"}
+	case len(text) > limit:
+		return answerBody{lost: fmt.Sprintf("the answer's body has more than %d bytes", limit)}
 	}
-	return text
+	result := resultOf(text)
+	if result == nil && len(text) > 0 && isJSON(resp.Header.Get("Content-Type")) {
+		return answerBody{lost: "the answer's body is no JSON that can be kept"}
+	}
+	return answerBody{result: result}
+}
+
+// isJSON reports whether a content type is that of JSON.
+func isJSON(contentType string) bool {
+	kind, _, err := mime.ParseMediaType(contentType)
+	return err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))
 }
 
 // resultOf is the body where it is JSON that a result can hold, else nil: the work is done all the same.

@@ -23,7 +23,7 @@ func TestStatusesDecideTheEnd(t *testing.T) {
 		408: core.EndRetry, 425: core.EndRetry, 429: core.EndRetry, 500: core.EndRetry, 501: core.EndRetry, 502: core.EndRetry, 503: core.EndRetry, 504: core.EndRetry, 599: core.EndRetry,
 		600: core.EndRetry, 999: core.EndRetry,
 	} {
-		end := judgeAnswer("h:80", &http.Response{StatusCode: code, Header: http.Header{}}, []byte("canary"), now)
+		end := judgeAnswer("h:80", &http.Response{StatusCode: code, Header: http.Header{}}, answerBody{}, now)
 		decided := core.DecideEnd(&core.Job{Attempts: 1, MaxAttempts: 5}, core.Ran{Err: end.err, Result: end.result}, now, 0.5)
 		if decided.Outcome != want {
 			t.Errorf("%d: outcome %d, want %d", code, decided.Outcome, want)
@@ -54,14 +54,14 @@ func TestRetryAfter(t *testing.T) {
 		"": own, "-5": own, "1.5": own, "soon": own, "+5": own, "5s": own, "2026-03-04T05:16:07Z": own,
 	} {
 		for _, code := range []int{408, 425, 429, 500, 503} {
-			end := judgeAnswer("h:80", &http.Response{StatusCode: code, Header: http.Header{"Retry-After": {text}}}, nil, now)
+			end := judgeAnswer("h:80", &http.Response{StatusCode: code, Header: http.Header{"Retry-After": {text}}}, answerBody{}, now)
 			wait := core.DecideEnd(&core.Job{Attempts: 1, MaxAttempts: 5}, core.Ran{Err: end.err}, now, 0.5).Wait
 			if want == own && wait != core.DefaultBackoff[0] || want != own && wait != want {
 				t.Errorf("%d, Retry-After %q: waits %s, want %s", code, text, wait, want)
 			}
 		}
 		for _, code := range []int{400, 410, 422} {
-			end := judgeAnswer("h:80", &http.Response{StatusCode: code, Header: http.Header{"Retry-After": {text}}}, nil, now)
+			end := judgeAnswer("h:80", &http.Response{StatusCode: code, Header: http.Header{"Retry-After": {text}}}, answerBody{}, now)
 			if !core.IsPermanent(end.err) {
 				t.Errorf("%d with Retry-After %q is not permanent", code, text)
 			}
@@ -74,7 +74,20 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// What is kept as the result is JSON that core takes; else the job is done without one.
+// note is what an attempt leaves on its job beside the result; it must end as done.
+func note(t *testing.T, err error) string {
+	t.Helper()
+	end := core.DecideEnd(&core.Job{}, core.Ran{Err: err}, time.Time{}, 0)
+	if end.Outcome != core.EndDone || len(end.Errors) > 1 {
+		t.Fatalf("outcome %d: %v", end.Outcome, err)
+	}
+	if len(end.Errors) == 0 {
+		return ""
+	}
+	return end.Errors[0].Error
+}
+
+// What is kept as the result is JSON that core takes; else the job is done without one, and says why if it was one.
 func TestResults(t *testing.T) {
 	deep := strings.Repeat("[", core.MaxPayloadDepth+1) + strings.Repeat("]", core.MaxPayloadDepth+1)
 	long := `"` + strings.Repeat("a", core.MaxResultBytes-2) + `"`
@@ -82,14 +95,39 @@ func TestResults(t *testing.T) {
 		`{"id":12345678901234567890123,"e":1e400}`: true, "null": true, `"x"`: true, " [1] ": true, "": false, "ok": false, "<html>": false,
 		`{"a":1}{`: false, `"\u0000"`: false, `"\ud800"`: false, "\"\xff\"": false, deep: false, long: true, long + " ": false,
 	} {
-		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) })
-		w := newWebhook(t, Options{Guard: loopback(t)})
-		result, err := w.Work(t.Context(), jobFor(r))
-		if err != nil || kept && string(result) != body || !kept && result != nil {
-			t.Errorf("%.40q: kept %.40q, %v", body, result, err)
+		for _, kind := range []string{"application/json", "application/problem+json; charset=utf-8", "text/plain", "text/html", ""} {
+			r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header()["Content-Type"] = []string{kind}
+				fmt.Fprint(w, body)
+			})
+			w := newWebhook(t, Options{Guard: loopback(t)})
+			result, err := w.Work(t.Context(), jobFor(r))
+			if kept && string(result) != body || !kept && result != nil {
+				t.Errorf("%.40q: kept %.40q, %v", body, result, err)
+			}
+			says := !kept && body != "" && strings.Contains(kind, "json") || len(body) > core.MaxResultBytes
+			if got := note(t, err); strings.Contains(got, "answered 200 OK; its result was lost: ") != says {
+				t.Errorf("%.40q as %q says %q", body, kind, got)
+			}
 		}
-		if end := core.DecideEnd(&core.Job{}, core.Ran{Err: err, Result: result}, time.Time{}, 0); end.Outcome != core.EndDone {
-			t.Errorf("%.40q: ends %d", body, end.Outcome)
+	}
+}
+
+// A 2xx whose body is cut, however it is, is done, and the job says that its result was lost.
+func TestCutBodySaysThatTheResultIsLost(t *testing.T) {
+	for name, answer := range map[string]string{
+		"shorter than it says":    "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{\"a\":1}",
+		"nothing of it":           "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\n",
+		"a chunk is missing":      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\n{\"a\":1}\r\n",
+		"in the middle of one":    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{\"a\":1}",
+		"a chunk that is none":    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
+		"closed without a length": "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{\"a\":1}", // its end cannot be told from a break: the rest of the request was not read
+	} {
+		w := newWebhook(t, Options{Guard: loopback(t)})
+		job := &core.Job{ID: 1, Payload: fmt.Appendf(nil, "%q", bytes.Repeat([]byte("x"), 100_000)), Target: targetOf("http://" + listen(t, hangUp(answer, 0)))}
+		result, err := w.Work(t.Context(), job)
+		if got := note(t, err); result != nil || !strings.HasSuffix(got, "; its result was lost: the answer's body broke off") {
+			t.Errorf("%s: %s, %q", name, result, got)
 		}
 	}
 }
@@ -106,7 +144,7 @@ func TestAnswerIsReadBounded(t *testing.T) {
 		}
 	})
 	w := newWebhook(t, Options{Guard: loopback(t)})
-	if result, err := w.Work(t.Context(), jobFor(r)); err != nil || result != nil {
+	if result, err := w.Work(t.Context(), jobFor(r)); result != nil || !strings.Contains(note(t, err), "more than 65536 bytes") {
 		t.Errorf("%.20s, %v", result, err)
 	}
 	r.Close() // waits for the handler

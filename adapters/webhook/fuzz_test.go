@@ -71,7 +71,7 @@ func FuzzOpen(f *testing.F) {
 	l := newLeases(f, "a")
 	f.Add("blt1_AAAA")
 	f.Fuzz(func(t *testing.T, token string) {
-		if ref, err := l.Open(token); err == nil && l.Mint(ref) != token {
+		if ref, err := l.Open(t.Context(), token); err == nil && l.Mint(t.Context(), ref) != token {
 			t.Fatalf("%q opens as %+v", token, ref)
 		}
 	})

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -24,11 +25,16 @@ var ErrLeaseToken = errors.New("not a lease token of this server")
 
 // LeaseTokens makes and reads lease tokens: proof that the holder was given one attempt of one job. A token is
 // good for as long as that attempt's lease token is the row's; the row decides that, not this type.
-type LeaseTokens struct{ keys [][]byte }
+type LeaseTokens struct {
+	keys  [][]byte
+	scope func(ctx context.Context, id int64) string
+}
 
 // NewLeaseTokens takes the server's keys, each of at least 32 random bytes. The first signs; all are tried
-// when a token is opened, so that keys can be rotated. Every process of one installation needs the same.
-func NewLeaseTokens(keys [][]byte) (*LeaseTokens, error) {
+// when a token is opened, so that keys can be rotated. Every process of one installation needs the same. scope tells jobs
+// apart whose id was given again after a restore: a token of the one is not good for the other. Nil means that ids are
+// given once.
+func NewLeaseTokens(keys [][]byte, scope func(ctx context.Context, id int64) string) (*LeaseTokens, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("lease keys: none given, at least one is needed")
 	}
@@ -37,19 +43,22 @@ func NewLeaseTokens(keys [][]byte) (*LeaseTokens, error) {
 			return nil, fmt.Errorf("lease key %d of %d: has %d bytes, must have at least %d", i+1, len(keys), len(key), minLeaseBytes)
 		}
 	}
-	return &LeaseTokens{keys}, nil
+	if scope == nil {
+		scope = func(context.Context, int64) string { return "" }
+	}
+	return &LeaseTokens{keys, scope}, nil
 }
 
 // Mint returns the token of one attempt.
-func (l *LeaseTokens) Mint(ref core.Ref) string {
+func (l *LeaseTokens) Mint(ctx context.Context, ref core.Ref) string {
 	body := make([]byte, 16, 16+sha256.Size)
 	binary.BigEndian.PutUint64(body, uint64(ref.ID))
 	binary.BigEndian.PutUint64(body[8:], uint64(ref.Token))
-	return leasePrefix + base64.RawURLEncoding.EncodeToString(append(body, leaseMAC(l.keys[0], body)...))
+	return leasePrefix + base64.RawURLEncoding.EncodeToString(append(body, leaseMAC(l.keys[0], body, l.scope(ctx, ref.ID))...))
 }
 
 // Open returns the job and lease token that a token was minted for, or ErrLeaseToken.
-func (l *LeaseTokens) Open(token string) (core.Ref, error) {
+func (l *LeaseTokens) Open(ctx context.Context, token string) (core.Ref, error) {
 	text, ok := strings.CutPrefix(token, leasePrefix)
 	if !ok || len(text) != base64.RawURLEncoding.EncodedLen(16+sha256.Size) {
 		return core.Ref{}, ErrLeaseToken
@@ -59,19 +68,21 @@ func (l *LeaseTokens) Open(token string) (core.Ref, error) {
 		return core.Ref{}, ErrLeaseToken
 	}
 	body, mac := raw[:16], raw[16:]
-	known := false
+	ref := core.Ref{ID: int64(binary.BigEndian.Uint64(body)), Token: int64(binary.BigEndian.Uint64(body[8:]))}
+	known, scope := false, l.scope(ctx, ref.ID)
 	for _, key := range l.keys {
-		known = hmac.Equal(mac, leaseMAC(key, body)) || known
+		known = hmac.Equal(mac, leaseMAC(key, body, scope)) || known
 	}
 	if !known {
 		return core.Ref{}, ErrLeaseToken
 	}
-	return core.Ref{ID: int64(binary.BigEndian.Uint64(body)), Token: int64(binary.BigEndian.Uint64(body[8:]))}, nil
+	return ref, nil
 }
 
-func leaseMAC(key, body []byte) []byte {
+func leaseMAC(key, body []byte, scope string) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(leaseDomain))
 	mac.Write(body)
+	mac.Write([]byte(scope))
 	return mac.Sum(nil)
 }

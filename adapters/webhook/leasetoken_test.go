@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"math"
 	"strings"
@@ -13,8 +14,8 @@ import (
 func TestLeaseTokensRoundTrip(t *testing.T) {
 	l := newLeases(t, "a")
 	for _, ref := range []core.Ref{{ID: 1, Token: 1}, {ID: math.MaxInt64, Token: math.MaxInt64}, {}, {ID: -1, Token: math.MinInt64}} {
-		token := l.Mint(ref)
-		if got, err := l.Open(token); err != nil || got != ref {
+		token := l.Mint(t.Context(), ref)
+		if got, err := l.Open(t.Context(), token); err != nil || got != ref {
 			t.Errorf("%+v: %+v, %v", ref, got, err)
 		}
 		if strings.Trim(token, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" {
@@ -26,8 +27,8 @@ func TestLeaseTokensRoundTrip(t *testing.T) {
 // Every single changed character, and everything that was not minted, is refused by the same error.
 func TestLeaseTokensThatWereNotMinted(t *testing.T) {
 	l := newLeases(t, "a")
-	token := l.Mint(core.Ref{ID: 42, Token: 7})
-	bad := []string{"", "blt1_", token + "A", token[:len(token)-1], " " + token, token + "\n", strings.ToUpper(token), newLeases(t, "b").Mint(core.Ref{ID: 42, Token: 7})}
+	token := l.Mint(t.Context(), core.Ref{ID: 42, Token: 7})
+	bad := []string{"", "blt1_", token + "A", token[:len(token)-1], " " + token, token + "\n", strings.ToUpper(token), newLeases(t, "b").Mint(t.Context(), core.Ref{ID: 42, Token: 7})}
 	for i := range token {
 		changed := []byte(token)
 		if changed[i] == 'A' {
@@ -38,7 +39,7 @@ func TestLeaseTokensThatWereNotMinted(t *testing.T) {
 		bad = append(bad, string(changed))
 	}
 	for _, b := range bad {
-		if ref, err := l.Open(b); !errors.Is(err, ErrLeaseToken) || ref != (core.Ref{}) {
+		if ref, err := l.Open(t.Context(), b); !errors.Is(err, ErrLeaseToken) || ref != (core.Ref{}) {
 			t.Errorf("%q opens as %+v, %v", b, ref, err)
 		}
 	}
@@ -46,12 +47,12 @@ func TestLeaseTokensThatWereNotMinted(t *testing.T) {
 
 func TestLeaseKeysRotate(t *testing.T) {
 	ref := core.Ref{ID: 42, Token: 7}
-	old := newLeases(t, "a").Mint(ref)
+	old := newLeases(t, "a").Mint(t.Context(), ref)
 	both := newLeases(t, "b", "a")
-	if got, err := both.Open(old); err != nil || got != ref {
+	if got, err := both.Open(t.Context(), old); err != nil || got != ref {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if both.Mint(ref) != newLeases(t, "b").Mint(ref) {
+	if both.Mint(t.Context(), ref) != newLeases(t, "b").Mint(t.Context(), ref) {
 		t.Error("the first key does not sign")
 	}
 }
@@ -62,9 +63,28 @@ func newLeases(t testing.TB, keys ...string) *LeaseTokens {
 	for _, key := range keys {
 		raw = append(raw, bytes.Repeat([]byte(key), 32))
 	}
-	l, err := NewLeaseTokens(raw)
+	l, err := NewLeaseTokens(raw, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return l
+}
+
+// A token of a job whose id was given again after a restore is not good for the other job.
+func TestLeaseTokenIsOfOneInstallation(t *testing.T) {
+	of := func(installation string) *LeaseTokens {
+		l, err := NewLeaseTokens([][]byte{bytes.Repeat([]byte("k"), 32)}, func(context.Context, int64) string { return installation })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	ref := core.Ref{ID: 42, Token: 7}
+	for _, minted := range []string{"", "a", "b"} {
+		for _, opened := range []string{"", "a", "b"} {
+			if _, err := of(opened).Open(t.Context(), of(minted).Mint(t.Context(), ref)); (err == nil) != (minted == opened) {
+				t.Errorf("minted by %q, opened by %q: %v", minted, opened, err)
+			}
+		}
+	}
 }

@@ -5,16 +5,32 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
 )
+
+// headerText is a name as a header holds it: all but visible ASCII, and %, percent-encoded.
+func headerText(name string) string {
+	const hex = "0123456789ABCDEF"
+	var out strings.Builder
+	for i := range len(name) {
+		if c := name[i]; c <= ' ' || c > '~' || c == '%' {
+			out.Write([]byte{'%', hex[c>>4], hex[c&15]})
+		} else {
+			out.WriteByte(c)
+		}
+	}
+	return out.String()
+}
 
 // setRun says what a job is for: of a schedule's, the due instants; of any other, when it was to run.
 func setRun(h http.Header, job *core.Job) {
 	at := job.RunAt
 	if run := job.Run; run != nil {
 		at = run.ScheduledFor
+		h.Set("Belfry-Schedule", headerText(run.Schedule))
 		if run.CatchUp {
 			h.Set("Belfry-Catch-Up", "true")
 		}
@@ -44,15 +60,19 @@ func (w *Webhook) newRequest(ctx context.Context, t *target, job *core.Job) (*ht
 	for name, value := range t.headers {
 		h.Set(name, value)
 	}
-	id, now := strconv.FormatInt(job.ID, 10), w.now()
+	id, now := w.jobID(ctx, job.ID), w.now()
 	h.Set("Webhook-Id", id)
 	h.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10))
-	h.Set("Webhook-Signature", w.signer.sign(id, now, body))
-	h.Set("Belfry-Job-Id", id)
+	h.Set("Webhook-Signature", w.signer.sign(id, now, body, job.Tenant, job.Type))
+	h.Set("Belfry-Job-Id", strconv.FormatInt(job.ID, 10))
+	h.Set("Belfry-Type", headerText(job.Type))
+	if job.Tenant != "" {
+		h.Set("Belfry-Tenant", headerText(job.Tenant))
+	}
 	h.Set("Belfry-Attempt", strconv.Itoa(job.Attempts))
 	h.Set("Belfry-Max-Attempts", strconv.Itoa(job.MaxAttempts))
 	setRun(h, job)
-	h.Set("Belfry-Lease-Token", w.leases.Mint(core.Ref{ID: job.ID, Token: job.LeaseToken}))
+	h.Set("Belfry-Lease-Token", w.leases.Mint(ctx, core.Ref{ID: job.ID, Token: job.LeaseToken}))
 	if job.Trace != "" {
 		h.Set("Traceparent", job.Trace)
 	}

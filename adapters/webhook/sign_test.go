@@ -10,6 +10,8 @@ import (
 	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/belfry-dev/belfry/core"
 )
 
 // The signature of a known message, as the specification's own libraries compute it.
@@ -21,7 +23,7 @@ func TestSignatureOfAKnownMessage(t *testing.T) {
 	}
 	id, at, body := "msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 999), []byte(`{"test": 2432232314}`)
 	const want = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
-	if got := s.sign(id, at, body); got != want {
+	if got, _, _ := strings.Cut(s.sign(id, at, body, "", "test"), " "); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	library, err := standardwebhooks.NewWebhook(secret)
@@ -45,7 +47,7 @@ func TestRotationVerifiesWithEachSecret(t *testing.T) {
 		h := http.Header{}
 		h.Set("webhook-id", id)
 		h.Set("webhook-timestamp", strconv.FormatInt(at.Unix(), 10))
-		h.Set("webhook-signature", s.sign(id, at, body))
+		h.Set("webhook-signature", s.sign(id, at, body, "", "a"))
 		return h
 	}
 	for secret, good := range map[string]bool{old: true, fresh: true, testSecret: false} {
@@ -90,5 +92,50 @@ func TestSecretsAreCheckedAndNeverQuoted(t *testing.T) {
 	}
 	if _, err := newSigner(make([]string, maxSecrets+1)); err == nil {
 		t.Error("too many secrets were taken")
+	}
+}
+
+// Who may believe what: a tenant's deliveries are signed by what is derived for it and for its types, those without a
+// tenant by the secret itself and by what is derived for their type. No other secret verifies them, and none of one tenant,
+// type or installation can be used to make what another believes.
+func TestEachScopeHasItsSecret(t *testing.T) {
+	other := secretOf(bytes.Repeat([]byte("o"), 32))
+	scopes := [][2]string{
+		{"", ""}, {"acme", ""}, {"zeta", ""}, {"", "invoice.send"}, {"", "mail"}, {"", core.AlertType}, {"acme", "invoice.send"}, {"acme", "mail"}, {"acme", core.AlertType},
+		{"zeta", "invoice.send"}, {"invoice.send", ""}, {"acme%", ""}, {"ac me", ""}, {"Ärzte 队列", "mail"},
+	}
+	deliveries := [][2]string{
+		{"", "invoice.send"}, {"", "mail"}, {"", core.AlertType}, {"acme", "invoice.send"}, {"acme", "mail"}, {"zeta", "invoice.send"}, {"zeta", "mail"},
+		{"acme%", "mail"}, {"ac me", "mail"}, {"ac%20me", "mail"}, {"Ärzte 队列", "mail"}, {"invoice.send", "acme"},
+	}
+	s, err := newSigner([]string{other, testSecret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, now := []byte(`{}`), time.Now()
+	for _, d := range deliveries {
+		h := http.Header{}
+		h.Set("webhook-id", "msg_x_1")
+		h.Set("webhook-timestamp", strconv.FormatInt(now.Unix(), 10))
+		h.Set("webhook-signature", s.sign("msg_x_1", now, body, d[0], d[1]))
+		for _, scope := range scopes {
+			secret, err := DeriveSecret(testSecret, scope[0], scope[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			verifier, err := standardwebhooks.NewWebhook(secret)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := scope[0] == d[0] && (scope[1] == "" || scope[1] == d[1])
+			if got := verifier.Verify(body, h) == nil; got != want {
+				t.Errorf("a delivery of tenant %q and type %q verifies by the secret of tenant %q and type %q: %t", d[0], d[1], scope[0], scope[1], got)
+			}
+		}
+	}
+	for _, bad := range []string{"", "whsec_", "canary"} {
+		if got, err := DeriveSecret(bad, "acme", ""); err == nil || got != "" || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%q: %q, %v", bad, got, err)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptrace"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -29,6 +30,12 @@ type Options struct {
 	TLS       *tls.Config    // nil means Go's defaults
 	UserAgent string         // zero means "Belfry"
 
+	// JobID is what a job is called in webhook-id: the same at every attempt, and no other job's anywhere. Nil means its
+	// number, which is another job's in another database.
+	JobID func(ctx context.Context, id int64) string
+	// LeaseScope: see NewLeaseTokens.
+	LeaseScope func(ctx context.Context, id int64) string
+
 	OnEvent func(HostEvent) // told of changes at hosts; must not block. Nil means nobody
 
 	Now    func() time.Time // of signatures and breakers; nil means time.Now
@@ -44,6 +51,7 @@ type Webhook struct {
 	gates     *gates
 	transport *http.Transport
 	userAgent string
+	jobID     func(ctx context.Context, id int64) string
 	now       func() time.Time
 }
 
@@ -55,7 +63,7 @@ func New(opts Options) (*Webhook, error) {
 	if err != nil {
 		return nil, fmt.Errorf("webhook: %w", err)
 	}
-	leases, err := NewLeaseTokens(opts.LeaseKeys)
+	leases, err := NewLeaseTokens(opts.LeaseKeys, opts.LeaseScope)
 	if err != nil {
 		return nil, fmt.Errorf("webhook: %w", err)
 	}
@@ -79,6 +87,9 @@ func New(opts Options) (*Webhook, error) {
 	if opts.UserAgent == "" {
 		opts.UserAgent = "Belfry"
 	}
+	if opts.JobID == nil {
+		opts.JobID = func(_ context.Context, id int64) string { return strconv.FormatInt(id, 10) }
+	}
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
@@ -87,7 +98,7 @@ func New(opts Options) (*Webhook, error) {
 	}
 	w := &Webhook{
 		signer: signer, leases: leases, guard: opts.Guard, limits: opts.Limits.withDefaults(),
-		userAgent: opts.UserAgent, now: opts.Now,
+		userAgent: opts.UserAgent, jobID: opts.JobID, now: opts.Now,
 	}
 	w.gates = &gates{
 		breaker: opts.Breaker.withDefaults(), wait: opts.PerWait,
@@ -124,7 +135,7 @@ func (w *Webhook) Close() { w.transport.CloseIdleConnections() }
 func (w *Webhook) Leases() *LeaseTokens { return w.leases }
 
 // Work delivers one attempt of job to its target. Nil: the target answered 2xx, and a body that is JSON is the
-// result. core.ErrAccepted: it answered 202 and will report the end itself. A permanent error: the target is not one
+// result. core.ResultLost: it answered so, and its body was cut. core.ErrAccepted: it answered 202 and will report the end itself. A permanent error: the target is not one
 // that may be reached, or it answered 4xx. A snooze: its host is failing or full, nothing was sent and no attempt is
 // charged. Any other error: try again, after Retry-After where the target said so.
 func (w *Webhook) Work(ctx context.Context, job *core.Job) (json.RawMessage, error) {
@@ -177,9 +188,9 @@ func (w *Webhook) deliver(ctx context.Context, pass *pass, target *target, job *
 	}
 	defer resp.Body.Close()
 	stages.enter("reading the answer", w.limits.Body)
-	var body []byte
+	var body answerBody
 	if resp.StatusCode >= 200 { // after a 101 the body is the bare connection, and the end of ctx does not end reading it
-		body = readBody(resp.Body, core.MaxResultBytes)
+		body = readBody(resp, core.MaxResultBytes)
 	}
 	return judgeAnswer(target.host(), resp, body, w.now())
 }

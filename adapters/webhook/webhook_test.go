@@ -19,7 +19,7 @@ import (
 
 func TestDeliveryCarriesWhatTheContractSays(t *testing.T) {
 	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"ok": 1e5}`) })
-	w := newWebhook(t, Options{Guard: loopback(t)})
+	w := newWebhook(t, Options{Guard: loopback(t), JobID: func(_ context.Context, id int64) string { return fmt.Sprint("msg_x_", id) }})
 	job := jobFor(r)
 	job.Trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	job.Attempts = 2
@@ -33,7 +33,7 @@ func TestDeliveryCarriesWhatTheContractSays(t *testing.T) {
 		t.Errorf("%s %s %s", got.method, got.path, got.body)
 	}
 	for name, want := range map[string]string{
-		"webhook-id": "42", "belfry-job-id": "42", "belfry-attempt": "2", "belfry-max-attempts": "5", "belfry-scheduled-for": "2026-03-04T05:06:07.000089Z",
+		"webhook-id": "msg_x_42", "belfry-job-id": "42", "belfry-type": "hook", "belfry-tenant": "", "belfry-schedule": "", "belfry-attempt": "2", "belfry-max-attempts": "5", "belfry-scheduled-for": "2026-03-04T05:06:07.000089Z",
 		"traceparent": job.Trace, "authorization": "Bearer x", "x-a": "b", "content-type": "application/cloudevents+json", "user-agent": "Belfry",
 		"accept-encoding": "", "idempotency-key": "", "content-length": "9",
 	} {
@@ -41,7 +41,7 @@ func TestDeliveryCarriesWhatTheContractSays(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, have, want)
 		}
 	}
-	ref, err := w.Leases().Open(got.header.Get("belfry-lease-token"))
+	ref, err := w.Leases().Open(t.Context(), got.header.Get("belfry-lease-token"))
 	if err != nil || ref != (core.Ref{ID: 42, Token: 7}) {
 		t.Errorf("lease token of %+v, %v", ref, err)
 	}

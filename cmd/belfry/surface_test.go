@@ -56,6 +56,7 @@ var samples = map[string]sample{
 	"tokens create":            {args: "--name n --role read", calls: true},
 	"tokens list":              {calls: true},
 	"tokens revoke":            {args: "a", calls: true, destroys: true},
+	"webhooks secret":          {args: "--type belfry.alert"},
 	"profiles list":            {},
 	"profiles set":             {args: "p --url http://127.0.0.1:1"},
 	"profiles delete":          {args: "p", destroys: true},

@@ -36,6 +36,7 @@ func finishOutcomes(s *stage) {
 		ended, keepsHistory bool
 	}{
 		{core.EndDone, core.Done, 0, 1, 0, `{"n":1}`, "", true, false},
+		{core.EndDone, core.Done, 0, 1, 0, "", "", true, true}, // its result was lost: the note says so
 		{core.EndFail, core.Failed, 0, 1, 0, "", "", true, true},
 		{core.EndRetry, core.Scheduled, 1, 1, 0, "", "", false, true},
 		{core.EndSnooze, core.Scheduled, 1, 0, 1, "", "", false, true},
@@ -45,7 +46,10 @@ func finishOutcomes(s *stage) {
 		job := s.put(core.Running, core.NewJob{Tenant: "t", Tags: []string{"x"}})
 		end := core.End{Ref: refOf(job), Outcome: c.outcome, Wait: 7 * time.Minute}
 		if c.outcome == core.EndDone {
-			end.Result, end.Wait = []byte(c.result), 0
+			end.Wait = 0
+		}
+		if c.result != "" {
+			end.Result = []byte(c.result)
 		}
 		if c.keepsHistory {
 			end.Errors = oneError(job, "boom")

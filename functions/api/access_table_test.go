@@ -25,7 +25,7 @@ func everything(t *testing.T, change ...func(*Options)) *API {
 	if err != nil {
 		t.Fatal(err)
 	}
-	leases, err := webhook.NewLeaseTokens([][]byte{make([]byte, 32)})
+	leases, err := webhook.NewLeaseTokens([][]byte{make([]byte, 32)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ type Attempts interface {
 // LeaseTokens reads the lease tokens that deliveries carry.
 type LeaseTokens interface {
 	// Open returns the attempt a token was made for; any error means that it is none of this installation.
-	Open(token string) (core.Ref, error)
+	Open(ctx context.Context, token string) (core.Ref, error)
 }
 
 // leaseBody bounds the body of a call by lease token: anyone may send one.
@@ -169,7 +169,7 @@ func (a *API) leased(w http.ResponseWriter, r *http.Request, call leaseCall) (co
 	if p := d.problem(); p != nil {
 		return core.Ref{}, p
 	}
-	ref, err := a.Leases.Open(token)
+	ref, err := a.Leases.Open(r.Context(), token)
 	if err != nil {
 		return core.Ref{}, fieldProblem(http.StatusUnprocessableEntity, "lease_token", leaseRule)
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 func newLeases(t testing.TB) *webhook.LeaseTokens {
-	leases, err := webhook.NewLeaseTokens([][]byte{bytes.Repeat([]byte("k"), 32)})
+	leases, err := webhook.NewLeaseTokens([][]byte{bytes.Repeat([]byte("k"), 32)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func (b *bench) take() (core.Job, string) {
 		b.t.Fatalf("%d jobs claimed, %v", len(res.Jobs), err)
 	}
 	job := res.Jobs[0]
-	return job, b.leases.Mint(core.Ref{ID: job.ID, Token: job.LeaseToken})
+	return job, b.leases.Mint(b.t.Context(), core.Ref{ID: job.ID, Token: job.LeaseToken})
 }
 
 // accept records that the attempt's target answered 202.
@@ -177,7 +177,7 @@ func TestStaleLeaseTokens(t *testing.T) {
 		t.Fatalf("job %d again, under %s", second.ID, current)
 	}
 	before := b.read(job.ID)
-	gone := b.leases.Mint(core.Ref{ID: 404, Token: 1})
+	gone := b.leases.Mint(t.Context(), core.Ref{ID: 404, Token: 1})
 	for act, more := range map[string]string{"heartbeat": "", "complete": `,"result":1`, "fail": `,"error":"y"`} {
 		if act != "fail" {
 			got := b.report(job.ID, act, old, more).want(t, http.StatusConflict)
@@ -218,7 +218,7 @@ func TestBadReports(t *testing.T) {
 		{"no lease token at all", "complete", `{"lease_token":"hello"}`, job.ID, 422, "lease_token"},
 		{"forged", "complete", `{"lease_token":"` + forged + `"}`, job.ID, 422, "lease_token"},
 		{"longer", "complete", `{"lease_token":"` + token + `A"}`, job.ID, 422, "lease_token"},
-		{"of another server", "complete", `{"lease_token":"` + strangers(t).Mint(core.Ref{ID: job.ID, Token: job.LeaseToken}) + `"}`, job.ID, 422, "lease_token"},
+		{"of another server", "complete", `{"lease_token":"` + strangers(t).Mint(t.Context(), core.Ref{ID: job.ID, Token: job.LeaseToken}) + `"}`, job.ID, 422, "lease_token"},
 		{"of another job", "complete", `{"lease_token":"` + token + `"}`, otherID, 404, "lease_token"},
 		{"of another job that is none", "complete", `{"lease_token":"` + token + `"}`, 404, 404, "lease_token"},
 		{"bearer in the body", "complete", `{"lease_token":"` + token + `","token":"x"}`, job.ID, 422, "token"},
@@ -260,7 +260,7 @@ func TestBadReports(t *testing.T) {
 }
 
 func strangers(t *testing.T) *webhook.LeaseTokens {
-	leases, err := webhook.NewLeaseTokens([][]byte{bytes.Repeat([]byte("x"), 32)})
+	leases, err := webhook.NewLeaseTokens([][]byte{bytes.Repeat([]byte("x"), 32)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,7 @@ type attemptErrorDoc struct {
 	Attempt int    `json:"attempt"`
 	At      string `json:"at" format:"date-time"`
 	Error   string `json:"error" doc:"At most 2 KiB."`
-	Kind    string `json:"kind,omitempty" doc:"error, timeout, panic, lost, permanent or snooze."`
+	Kind    string `json:"kind,omitempty" doc:"error, timeout, panic, lost, permanent or snooze; result on a job that is done, whose result was lost."`
 	Losses  int    `json:"losses,omitempty" doc:"Of a lost run: how many in a row were lost with their workers. With two the job runs beside no other such job, with five it fails for good."`
 }
 

@@ -80,7 +80,7 @@ func (b *bench) keepTenant(t *testing.T, name string) *tenant {
 	end(core.EndFail)
 	submit("")
 	running := b.claimOf(name + ".work")
-	o.leases = []string{b.leases.Mint(running)}
+	o.leases = []string{b.leases.Mint(t.Context(), running)}
 	cancelled := submit(`,"delay":"1h"`)
 	b.as(o.token, "POST", "/v1/jobs/"+strconv.FormatInt(cancelled, 10)+"/cancel", "").want(t, http.StatusOK)
 	submit(`,"delay":"1h","dedupe_key":"`+name+`-dedupe"`, "Idempotency-Key", name+"-key")

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -27,7 +26,7 @@ const (
 // could be told comes as cleared alone.
 type AlertEvent struct {
 	Event     string    `json:"event"` // raised or cleared
-	ID        string    `json:"id"`    // with Event: the same whenever this is told again
+	ID        string    `json:"id"`    // with Event: the same whenever this is told again, and no other alert's anywhere
 	Kind      string    `json:"kind"`
 	Subject   string    `json:"subject"`
 	Tenant    string    `json:"tenant,omitempty"`
@@ -37,10 +36,10 @@ type AlertEvent struct {
 	ClearedAt time.Time `json:"cleared_at,omitzero"`
 }
 
-// AlertEventOf is what there is to tell of an alert as it stands.
-func AlertEventOf(a *core.Alert) AlertEvent {
+// alertEventOf is what there is to tell, under this id, of an alert as it stands.
+func alertEventOf(a *core.Alert, id string) AlertEvent {
 	e := AlertEvent{
-		Event: AlertRaised, ID: strconv.FormatInt(a.ID, 10), Kind: a.Kind, Subject: a.Subject, Tenant: a.Tenant, Detail: a.Detail, Count: a.Count,
+		Event: AlertRaised, ID: id, Kind: a.Kind, Subject: a.Subject, Tenant: a.Tenant, Detail: a.Detail, Count: a.Count,
 		RaisedAt: a.RaisedAt.UTC(), ClearedAt: a.ClearedAt.UTC(),
 	}
 	switch {
@@ -61,26 +60,27 @@ type AlertStore interface {
 // Alerts tells of alerts where the settings say: by signed jobs to a webhook, by messages on a topic.
 type Alerts struct {
 	store  AlertStore
+	names  *core.Installations
 	target json.RawMessage // nil means no webhook
 	topic  *pubsub.Topic   // nil means no topic
 }
 
 // OpenAlerts judges the webhook, by the rules of all targets, and opens the topic. Nil, without an error, means that the
 // settings name neither. Which schemes of topics there are is the program's matter.
-func OpenAlerts(ctx context.Context, s Settings, guard *webhook.Guard, store AlertStore) (*Alerts, error) {
+func OpenAlerts(ctx context.Context, s Settings, w *Webhooks, store AlertStore) (*Alerts, error) {
 	if s.AlertURL == "" && s.AlertTopicURL == "" {
 		return nil, nil
 	}
-	a := &Alerts{store: store}
+	a := &Alerts{store: store, names: w.Names}
 	if s.AlertURL != "" {
 		target, err := json.Marshal(map[string]string{"url": s.AlertURL})
 		if err != nil {
 			return nil, fmt.Errorf("BELFRY_ALERT_URL: %w", err)
 		}
-		if guard == nil {
+		if w.Guard == nil {
 			return nil, errors.New(alertNeedsSecrets)
 		}
-		if err := guard.CheckTargets(ctx, []json.RawMessage{target})[0]; err != nil {
+		if err := w.Guard.CheckTargets(ctx, []json.RawMessage{target})[0]; err != nil {
 			return nil, fmt.Errorf("BELFRY_ALERT_URL: %w", err)
 		}
 		a.target = target
@@ -110,7 +110,7 @@ func withoutURL(err error, text string) error {
 func (a *Alerts) Publish(ctx context.Context, alerts []core.Alert) error {
 	var jobs []core.NewJob
 	for i := range alerts {
-		e := AlertEventOf(&alerts[i])
+		e := alertEventOf(&alerts[i], a.names.AlertID(ctx, &alerts[i]))
 		body, err := json.Marshal(e)
 		if err != nil {
 			return fmt.Errorf("alert %s: %w", e.ID, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -40,11 +41,21 @@ func guardOf(t *testing.T, allow ...string) *webhook.Guard {
 	return guard
 }
 
+// webhooksOf are the parts of a process that alerts need; the guard may be nil.
+func webhooksOf(t *testing.T, store *sqlite.Store, guard *webhook.Guard) *Webhooks {
+	t.Helper()
+	names, err := core.NewInstallations(t.Context(), store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Webhooks{Guard: guard, Names: names}
+}
+
 // A schedule that is overdue is told of once, on the topic and to the webhook, and once more when it has recovered.
 func TestAlertsAreTold(t *testing.T) {
 	offset := new(atomic.Int64)
 	store := openStore(t, offset)
-	alerts, err := OpenAlerts(t.Context(), Settings{AlertURL: "http://127.0.0.1:9/alerts?k=1", AlertTopicURL: "mem://told"}, guardOf(t, "127.0.0.1"), store)
+	alerts, err := OpenAlerts(t.Context(), Settings{AlertURL: "http://127.0.0.1:9/alerts?k=1", AlertTopicURL: "mem://told"}, webhooksOf(t, store, guardOf(t, "127.0.0.1")), store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,6 +104,9 @@ func TestAlertsAreTold(t *testing.T) {
 	pass(time.Hour + time.Second)
 	pass(2 * time.Minute)
 	raised := next()
+	if !regexp.MustCompile(`^alert_[a-z0-9]{16}_[0-9]+$`).MatchString(raised.ID) {
+		t.Errorf("id %s", raised.ID)
+	}
 	if raised.Event != AlertRaised || raised.Kind != core.AlertScheduleMissed || raised.Subject != "nightly" || raised.Tenant != "acme" || !raised.ClearedAt.IsZero() || raised.RaisedAt.IsZero() {
 		t.Errorf("%+v", raised)
 	}
@@ -125,7 +139,7 @@ func TestAlertsAreTold(t *testing.T) {
 // Told again, as after a lost answer, an alert makes no second job while the first is live.
 func TestAlertsToldAgain(t *testing.T) {
 	store := openStore(t, nil)
-	alerts, err := OpenAlerts(t.Context(), Settings{AlertURL: "https://alerts.example.com/"}, guardOf(t, "*.example.com"), store)
+	alerts, err := OpenAlerts(t.Context(), Settings{AlertURL: "https://alerts.example.com/"}, webhooksOf(t, store, guardOf(t, "*.example.com")), store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,11 +169,11 @@ func TestAlertsAreRefusedAtStart(t *testing.T) {
 		"not linked":    {Settings{AlertTopicURL: "nosuch://u:canary@h/x"}, nil, `"nosuch"`},
 		"no such topic": {Settings{AlertTopicURL: "awssns:///canary"}, nil, "BELFRY_ALERT_TOPIC_URL"},
 	} {
-		if a, err := OpenAlerts(t.Context(), c.s, c.guard, store); err == nil || a != nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "canary") {
+		if a, err := OpenAlerts(t.Context(), c.s, webhooksOf(t, store, c.guard), store); err == nil || a != nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%s: %v, want %q", name, err, c.says)
 		}
 	}
-	if a, err := OpenAlerts(t.Context(), Settings{}, nil, store); a != nil || err != nil {
+	if a, err := OpenAlerts(t.Context(), Settings{}, webhooksOf(t, store, nil), store); a != nil || err != nil {
 		t.Errorf("nothing set: %v %v", a, err)
 	}
 }
@@ -167,7 +181,7 @@ func TestAlertsAreRefusedAtStart(t *testing.T) {
 // That jobs which deliver alerts fail is not told by more of them.
 func TestAlertsAboutTheirOwnDelivery(t *testing.T) {
 	store := openStore(t, nil)
-	alerts, err := OpenAlerts(t.Context(), Settings{AlertURL: "https://alerts.example.com/"}, guardOf(t, "*.example.com"), store)
+	alerts, err := OpenAlerts(t.Context(), Settings{AlertURL: "https://alerts.example.com/"}, webhooksOf(t, store, guardOf(t, "*.example.com")), store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +193,7 @@ func TestAlertsAboutTheirOwnDelivery(t *testing.T) {
 		t.Fatal(err)
 	}
 	page, err := store.List(t.Context(), core.ListQuery{Limit: 10})
-	if err != nil || len(page.Jobs) != 1 || !strings.Contains(string(page.Jobs[0].Payload), `"id":"2"`) || !strings.Contains(string(page.Jobs[0].Payload), `"count":3`) {
+	if err != nil || len(page.Jobs) != 1 || !strings.Contains(string(page.Jobs[0].Payload), `_2","kind"`) || !strings.Contains(string(page.Jobs[0].Payload), `"count":3`) {
 		t.Errorf("%+v %v", page, err)
 	}
 }

@@ -19,12 +19,14 @@ const leaseKeyName = "lease token key"
 // Webhooks are the parts of a process that have to do with targets.
 type Webhooks struct {
 	Leases  *webhook.LeaseTokens // made with the installation's key: all processes read one another's
+	Names   *core.Installations  // what jobs and alerts are called outside
 	Guard   *webhook.Guard       // judges targets; nil where nothing is delivered
 	Deliver *webhook.Webhook     // delivers jobs; nil where nothing is delivered
 }
 
-// SecretStore keeps the installation's secrets; see core.TypeStore.
+// SecretStore keeps the installation's secrets, and says which installation it is; see core.TypeStore.
 type SecretStore interface {
+	core.InstallationStore
 	Secret(ctx context.Context, name string, fresh []byte) ([]byte, error)
 }
 
@@ -47,7 +49,10 @@ func OpenWebhooks(ctx context.Context, s Settings, store SecretStore, o WebhookO
 		return nil, fmt.Errorf("webhooks: %w", err)
 	}
 	w := &Webhooks{}
-	if w.Leases, err = webhook.NewLeaseTokens([][]byte{key}); err != nil {
+	if w.Names, err = core.NewInstallations(ctx, store); err != nil {
+		return nil, fmt.Errorf("webhooks: %w", err)
+	}
+	if w.Leases, err = webhook.NewLeaseTokens([][]byte{key}, w.Names.Scope); err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
 	}
 	if len(s.WebhookSecrets) == 0 {
@@ -64,7 +69,7 @@ func OpenWebhooks(ctx context.Context, s Settings, store SecretStore, o WebhookO
 		Slots: s.deliverySlots(), PerTenant: s.WebhookPerTenant, PerHost: s.WebhookPerHost,
 		Limits:  webhook.Limits{TLS: s.WebhookConnectTimeout, Answer: s.WebhookAnswerTimeout},
 		Breaker: webhook.BreakerOptions{Failures: s.WebhookFailures, Pause: s.WebhookPause},
-		Now:     o.Now, UserAgent: "Belfry",
+		Now:     o.Now, UserAgent: "Belfry", JobID: w.Names.JobID, LeaseScope: w.Names.Scope,
 		OnEvent: func(e webhook.HostEvent) { logHost(o.Log, e) },
 	})
 	return w, err
@@ -92,6 +97,11 @@ func (s Settings) deliverySlots() int {
 		return s.WebhookSlots
 	}
 	return max(s.Workers*9/10, 1)
+}
+
+// DeriveWebhookSecret returns the signing secret of a tenant, of a type, or of a type of a tenant; see webhook.DeriveSecret.
+func DeriveWebhookSecret(secret, tenant, typ string) (string, error) {
+	return webhook.DeriveSecret(secret, tenant, typ)
 }
 
 // logRefused tells the operator what callers are not told: the address for which a name is refused.

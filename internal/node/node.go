@@ -120,7 +120,7 @@ func (n *running) build(ctx context.Context) (err error) {
 			o.Queue = n.sent
 		}
 		o.OnTick = func(core.TickReport) { n.passed.beat() }
-		if n.alerts, err = boot.OpenAlerts(ctx, n.Settings, n.webhooks.Guard, n.Store); err != nil {
+		if n.alerts, err = boot.OpenAlerts(ctx, n.Settings, n.webhooks, n.Store); err != nil {
 			return err
 		}
 		if n.alerts != nil {

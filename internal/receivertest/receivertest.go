@@ -93,7 +93,7 @@ func command(t testing.TB, dir, language string) *exec.Cmd {
 }
 
 // said finds each job in a line: threads may print two to one.
-var said = regexp.MustCompile(`job ([0-9]+)`)
+var said = regexp.MustCompile(`job (?:msg_[a-z0-9]+_)?([0-9]+)`)
 
 // read follows what a receiver prints, until it ends: where it listens, and how often it works on each job.
 func read(out io.Reader, address chan<- string) map[string]int {

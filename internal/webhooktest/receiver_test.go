@@ -1,15 +1,20 @@
 package webhooktest
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"regexp"
 	"sync"
 	"testing"
 	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/belfry-dev/belfry/adapters/webhook"
 )
 
 // delivery is one request as a receiver had it.
@@ -38,15 +43,11 @@ func receive(t testing.TB, answer func(w http.ResponseWriter, d delivery)) *rece
 // receiveAt is receive on a listener; nil means a free port.
 func receiveAt(t testing.TB, listener net.Listener, answer func(w http.ResponseWriter, d delivery)) *receiver {
 	t.Helper()
-	verifier, err := standardwebhooks.NewWebhook(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
 	r := &receiver{t: t, in: make(chan delivery, 1000)}
 	r.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, err := io.ReadAll(req.Body)
 		if err == nil {
-			err = verifier.Verify(body, req.Header)
+			err = verify(body, req.Header)
 		}
 		if err != nil {
 			t.Errorf("a delivery that does not verify: %v", err)
@@ -54,7 +55,7 @@ func receiveAt(t testing.TB, listener net.Listener, answer func(w http.ResponseW
 			return
 		}
 		h := req.Header
-		d := delivery{h.Get("Webhook-Id"), h.Get("Belfry-Lease-Token"), h.Get("Belfry-Attempt"), req.URL.Path, h.Clone(), string(body)}
+		d := delivery{h.Get("Belfry-Job-Id"), h.Get("Belfry-Lease-Token"), h.Get("Belfry-Attempt"), req.URL.Path, h.Clone(), string(body)}
 		r.mu.Lock()
 		r.got = append(r.got, d)
 		r.mu.Unlock()
@@ -71,6 +72,26 @@ func receiveAt(t testing.TB, listener net.Listener, answer func(w http.ResponseW
 	r.Start()
 	t.Cleanup(r.Close)
 	return r
+}
+
+// verify verifies a delivery by the secret of the tenant and the type that its headers name.
+func verify(body []byte, h http.Header) error {
+	if !regexp.MustCompile(`^msg_[a-z0-9]{16}_` + h.Get("Belfry-Job-Id") + `$`).MatchString(h.Get("Webhook-Id")) {
+		return fmt.Errorf("webhook-id %s of job %s", h.Get("Webhook-Id"), h.Get("Belfry-Job-Id"))
+	}
+	tenant, err := url.PathUnescape(h.Get("Belfry-Tenant"))
+	if err != nil {
+		return err
+	}
+	own, err := webhook.DeriveSecret(secret, tenant, h.Get("Belfry-Type"))
+	if err != nil {
+		return err
+	}
+	verifier, err := standardwebhooks.NewWebhook(own)
+	if err != nil {
+		return err
+	}
+	return verifier.Verify(body, h)
 }
 
 // status answers with a status alone.

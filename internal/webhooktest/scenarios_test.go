@@ -26,6 +26,8 @@ var scenarios = map[string]func(s *stage){
 	"a dead host burns no attempts and holds nobody":           deadHost,
 	"a slow host does not hold the workers":                    slowHost,
 	"a bad URL of a host keeps no good one waiting":            badURL,
+	"an answer that breaks off leaves a note":                  brokenAnswer,
+	"a job says whose it is":                                   whoseItIs,
 }
 
 func TestWebhooks(t *testing.T) {
@@ -70,6 +72,37 @@ func plainAnswer(s *stage) {
 	r := receive(s.t, func(w http.ResponseWriter, _ delivery) { _, _ = w.Write([]byte("ok")) })
 	if got := s.ended(s.submit(r.URL, "").ID, "done"); got.Result != nil {
 		s.t.Errorf("result %s", got.Result)
+	}
+}
+
+func brokenAnswer(s *stage) {
+	r := receive(s.t, func(w http.ResponseWriter, _ delivery) {
+		w.Header().Set("Content-Length", "99")
+		_, _ = w.Write([]byte(`{"sent": `))
+	})
+	got := s.ended(s.submit(r.URL, "").ID, "done")
+	if got.Result != nil || got.Attempts != 1 || len(got.Errors) != 1 || got.Errors[0].Kind != "result" || !strings.Contains(got.Errors[0].Error, "its result was lost") {
+		s.t.Errorf("%+v", got)
+	}
+}
+
+// whoseItIs: the headers say it, and the receiver verifies by the secret that they lead to.
+func whoseItIs(s *stage) {
+	r := receive(s.t, status(http.StatusOK))
+	s.ended(s.submit(r.URL, `,"tenant":"Ärzte & Co"`).ID, "done")
+	s.ended(s.submit(r.URL, "").ID, "done")
+	s.must(http.StatusCreated, "PUT", "/v1/types/of.schedule", fmt.Sprintf(`{"target":{"url":%q}}`, r.URL), nil)
+	s.must(http.StatusCreated, "PUT", "/v1/schedules/each%20day", `{"every":"24h","type":"of.schedule"}`, nil)
+	var run job
+	s.must(http.StatusCreated, "POST", "/v1/schedules/each%20day/trigger", "", &run)
+	s.ended(run.ID, "done")
+	var got [3][3]string
+	for i := range got {
+		h := r.next().header
+		got[i] = [3]string{h.Get("Belfry-Tenant"), h.Get("Belfry-Type"), h.Get("Belfry-Schedule")}
+	}
+	if want := [3][3]string{{"%C3%84rzte%20&%20Co", "hook", ""}, {"", "hook", ""}, {"", "of.schedule", "each%20day"}}; got != want {
+		s.t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -33,7 +33,7 @@ WITH given AS MATERIALIZED (
     DELETE FROM belfry.jobs j
     USING  locked l
     WHERE  j.id = l.id AND l.now_status IN (4, 5, 6)
-    RETURNING {j.attempt}, CASE WHEN l.outcome IN (1, 5) THEN j.errors ELSE l.new_errors END, l.result, l.now_status
+    RETURNING {j.attempt}, coalesce(l.new_errors, j.errors), l.result, l.now_status
 ), ended AS (
     INSERT INTO belfry.{history} ({record}, result, status, finished_at, reason)
     SELECT g.*, {now}, CASE WHEN g.now_status = 6 THEN 'cancelled' END FROM gone g WHERE g.now_status IN (4, 6)

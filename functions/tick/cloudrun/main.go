@@ -29,7 +29,7 @@ func serve(ctx context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	alerts, err := boot.OpenAlerts(ctx, h.Settings, h.Webhooks.Guard, h.Store)
+	alerts, err := boot.OpenAlerts(ctx, h.Settings, h.Webhooks, h.Store)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func serve(ctx context.Context, f *lambda.Function) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	alerts, err := boot.OpenAlerts(ctx, f.Settings, f.Webhooks.Guard, f.Store)
+	alerts, err := boot.OpenAlerts(ctx, f.Settings, f.Webhooks, f.Store)
 	if err != nil {
 		return nil, err
 	}
