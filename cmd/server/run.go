@@ -65,9 +65,9 @@ func serve(ctx context.Context, o options, start patient, parts *node.Parts) (er
 	}
 	parts.Shared = !inMemory(o.settings)
 	listen := func(address, setting string) (net.Listener, error) {
-		l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+		l, err := boot.Listen(ctx, address)
 		if err != nil {
-			return nil, fmt.Errorf("%s: listen on %s: %w", setting, address, err)
+			return nil, fmt.Errorf("%s: %w", setting, err)
 		}
 		return l, nil
 	}

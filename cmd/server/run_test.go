@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -256,4 +257,24 @@ func TestAPIPublishesByItself(t *testing.T) {
 		}
 		return false
 	})
+}
+
+// Nothing says that it runs before it listens.
+func TestAnAddressInUseIsToldBeforeItRuns(t *testing.T) {
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for _, name := range []string{"BELFRY_ADDR", "BELFRY_HEALTH_ADDR"} {
+		clean(t)
+		t.Setenv("BELFRY_DATABASE_URL", "postgres://u@127.0.0.1:1/db")
+		t.Setenv("BELFRY_ADDR", "127.0.0.1:0")
+		t.Setenv("BELFRY_HEALTH_ADDR", "127.0.0.1:0")
+		t.Setenv(name, taken.Addr().String())
+		var log strings.Builder
+		if err := run(t.Context(), nil, io.Discard, &log); err == nil || err.Error() != name+": listen on "+taken.Addr().String()+": address already in use" || strings.Contains(log.String(), "running") {
+			t.Errorf("%s: %v\n%s", name, err, log.String())
+		}
+	}
 }

@@ -17,13 +17,18 @@ const (
 	healthAddr    = ":8081" // where the settings name none
 )
 
-// ServeHealth answers GET /healthz on the settings' address until ctx ends: 200 while check says nil, else 503 with what
-// it says.
-func ServeHealth(ctx context.Context, s Settings, check func() error, log *slog.Logger) error {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.healthAddr())
+// ListenHealth listens on the settings' address: a program that cannot does not begin to work.
+func ListenHealth(ctx context.Context, s Settings) (net.Listener, error) {
+	listener, err := Listen(ctx, s.healthAddr())
 	if err != nil {
-		return fmt.Errorf("BELFRY_HEALTH_ADDR: %w", err)
+		return nil, fmt.Errorf("BELFRY_HEALTH_ADDR: %w", err)
 	}
+	return listener, nil
+}
+
+// ServeHealth answers GET /healthz until ctx ends: 200 while check says nil, else 503 with what it says. It closes the
+// listener.
+func ServeHealth(ctx context.Context, listener net.Listener, check func() error, log *slog.Logger) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		answer, status := map[string]string{"status": "ok"}, http.StatusOK
@@ -43,7 +48,7 @@ func ServeHealth(ctx context.Context, s Settings, check func() error, log *slog.
 		return fmt.Errorf("serve health: %w", err)
 	case <-ctx.Done():
 	}
-	err = server.Close()
+	err := server.Close()
 	if served := <-failed; err == nil && !errors.Is(served, http.ErrServerClosed) {
 		err = served
 	}

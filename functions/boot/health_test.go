@@ -18,12 +18,14 @@ func TestHealthIsToldAndAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := Settings{HealthAddr: l.Addr().String()}
-	l.Close()
+	if second, err := ListenHealth(t.Context(), s); err == nil || !strings.HasPrefix(err.Error(), "BELFRY_HEALTH_ADDR: ") {
+		t.Errorf("an address in use: %v, %v", second, err)
+	}
 	var sick atomic.Bool
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() {
-		served <- ServeHealth(ctx, s, func() error {
+		served <- ServeHealth(ctx, l, func() error {
 			if sick.Load() {
 				return errors.New("the bulk queue is lost")
 			}

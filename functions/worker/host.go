@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -25,18 +26,22 @@ func Serve(ctx context.Context, o Options) error {
 		watched := watch(o.Queue)
 		o.Queue, lost = watched, watched.losses
 	}
-	f, err := New(o)
+	health, err := boot.ListenHealth(ctx, o.Settings)
 	if err != nil {
 		return err
 	}
+	f, err := New(o)
+	if err != nil {
+		return errors.Join(err, health.Close())
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		return boot.ServeHealth(ctx, o.Settings, func() error { return lost.tell(time.Now()) }, o.Log)
+		return boot.ServeHealth(ctx, health, func() error { return lost.tell(time.Now()) }, o.Log)
 	})
 	group.Go(func() error { o.Types.Run(ctx); return nil })
 	group.Go(func() error { return f.Run(ctx) })
 	group.Go(func() error { o.Waker.Run(ctx); return nil })
-	o.Log.Info("running", "worker", o.ID, "version", boot.Version(), "queues", o.Queue != nil)
+	o.Log.Info("running", "worker", o.ID, "version", boot.Version(), "queues", o.Queue != nil, "health", health.Addr().String())
 	return group.Wait()
 }
 

@@ -3,6 +3,8 @@ package worker
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -90,5 +92,19 @@ func TestVisibilityIsTheLease(t *testing.T) {
 		if got != want || (err != nil) != (want == 0) {
 			t.Errorf("%s: %s, %v", lease, got, err)
 		}
+	}
+}
+
+// A worker whose health address is in use says so before it says that it runs, and before it touches anything.
+func TestAWorkerListensBeforeItRuns(t *testing.T) {
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	var log strings.Builder
+	o := Options{Settings: boot.Settings{HealthAddr: taken.Addr().String()}, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	if err := Serve(t.Context(), o); err == nil || !strings.HasPrefix(err.Error(), "BELFRY_HEALTH_ADDR: ") || log.Len() > 0 {
+		t.Errorf("%v\n%s", err, log.String())
 	}
 }

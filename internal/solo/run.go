@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/boot"
@@ -30,8 +29,8 @@ func Run(ctx context.Context, o Options, out, errs io.Writer, open func(context.
 	boot.QuietStandardLog(log)
 	parts := node.Parts{Settings: o.Settings, Roles: o.Roles, Handlers: worker.Tryout(), Version: boot.Version(), Log: log}
 	if o.Roles.API {
-		if parts.Listener, err = new(net.ListenConfig).Listen(ctx, "tcp", o.Settings.Addr); err != nil {
-			return fmt.Errorf("listen on %s: %w (another address: -addr 127.0.0.1:0)", o.Settings.Addr, err)
+		if parts.Listener, err = boot.Listen(ctx, o.Settings.Addr); err != nil {
+			return fmt.Errorf("%w (another address: -addr 127.0.0.1:0)", err)
 		}
 		defer parts.Listener.Close()
 	}

@@ -74,9 +74,9 @@ func run(ctx context.Context, serve func(context.Context, *Host) (*Service, erro
 	if err != nil {
 		return err
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", ":"+cmp.Or(os.Getenv("PORT"), "8080"))
+	listener, err := boot.Listen(ctx, ":"+cmp.Or(os.Getenv("PORT"), "8080"))
 	if err != nil {
-		return fmt.Errorf("listen: %w", err)
+		return err
 	}
 	return s.run(ctx, listener, h.Log)
 }
