@@ -5,7 +5,7 @@ that answer, and all callers wait. It looks once, not for each request and under
 it lets one thread at a time change a queue's messages: of two that delete, moto forgets what one did, and the message
 comes again.
 
-For Terraform it finds subnets by their IPv6 blocks and says in which state these are, tells who is subscribed to a budget and how it is tagged, and answers
+For Terraform it says which parameters a database has, writes redrive policies as AWS does, finds subnets by their IPv6 blocks and says in which state these are, tells who is subscribed to a budget and how it is tagged, and answers
 invocations of functions without Docker, and without running them.
 """
 
@@ -18,6 +18,7 @@ try:
     import moto.budgets.responses
     import moto.core.config
     import moto.ec2.models.subnets
+    import moto.rds.responses
     import moto.sqs.models
     import werkzeug.serving
 
@@ -55,6 +56,25 @@ try:
 
     Subnet.get_filter_value = get_filter_value
     Subnet.ipv6_cidr_block_association_set = property(associations)
+
+    def describe_db_parameters(self):
+        result = db_parameters(self)
+        result.result["Parameters"] = [{"Source": "user", **p} for p in result.result["Parameters"]]
+        return result
+
+    RDS = moto.rds.responses.RDSResponse
+    db_parameters = RDS.describe_db_parameters
+    RDS.describe_db_parameters = describe_db_parameters
+
+    queue_attributes = moto.sqs.models.Queue.attributes.fget
+
+    def attributes(self):
+        found = queue_attributes(self)
+        if found.get("RedrivePolicy"):
+            found["RedrivePolicy"] = json.dumps(json.loads(found["RedrivePolicy"]), separators=(",", ":"))
+        return found
+
+    moto.sqs.models.Queue.attributes = property(attributes)
 
     def describe_subscribers_for_notification(self):
         asked = json.loads(self.body)

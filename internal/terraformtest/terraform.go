@@ -29,14 +29,14 @@ type Folder struct {
 }
 
 // Copy copies the folder root, and returns the folder dir in it. The providers, such as "hashicorp/aws", are looked for on
-// this machine. In the list of required servers the program's name is "terraform", a provider's "terraform-aws".
+// this machine. Their name in the list of required servers is "terraform".
 func Copy(t testing.TB, root, dir string, providers ...string) *Folder {
 	t.Helper()
 	f := &Folder{program: testenv.Program(t, "terraform")}
 	for _, provider := range providers {
 		plugins, err := providerFolder(provider)
 		if err != nil {
-			testenv.NotInstalled(t, "terraform-"+filepath.Base(provider), err)
+			testenv.NotInstalled(t, "terraform", err)
 		}
 		if !slices.Contains(f.plugins, plugins) {
 			f.plugins = append(f.plugins, plugins)
@@ -120,7 +120,15 @@ func (f *Folder) Run(t testing.TB, args ...string) string {
 	t.Helper()
 	out, err := f.Try(t.Context(), args...)
 	if err != nil {
-		t.Fatalf("terraform %s: %v\n%s", args[0], err, out)
+		t.Fatalf("terraform %s: %v\n%s", args[0], err, faultsOf(out))
+	}
+	return out
+}
+
+// faultsOf is what Terraform says from its first error on, or all of it.
+func faultsOf(out string) string {
+	if at := strings.Index(out, "\nError:"); at >= 0 {
+		return out[at:]
 	}
 	return out
 }

@@ -156,7 +156,8 @@ const aloneLock = 0x62656c6672796465 // "belfryde"
 // Alone calls do while no other call of Alone on this database does. It holds one connection meanwhile, and no snapshot.
 func Alone(ctx context.Context, address string, do func(context.Context) error) error {
 	return transaction(ctx, "wait for the other migration", address, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(aloneLock)); err != nil {
+		// A server may end sessions whose transaction is idle for long, and a migration may take longer.
+		if _, err := tx.Exec(ctx, "SET LOCAL idle_in_transaction_session_timeout = 0; SELECT pg_advisory_xact_lock($1)", int64(aloneLock)); err != nil {
 			return err
 		}
 		if err := do(ctx); err != nil {

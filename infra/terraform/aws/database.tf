@@ -67,7 +67,6 @@ resource "aws_vpc_security_group_ingress_rule" "database" {
   ip_protocol                  = "tcp"
   from_port                    = 5432
   to_port                      = 5432
-  description                  = "PostgreSQL from the functions"
 }
 
 resource "aws_db_parameter_group" "this" {
@@ -187,6 +186,10 @@ resource "aws_rds_cluster" "this" {
   }
 
   depends_on = [aws_cloudwatch_log_group.database, terraform_data.checks]
+
+  lifecycle {
+    ignore_changes = [scaling_configuration] # of the first Serverless, which this is not
+  }
 }
 
 resource "aws_rds_cluster_instance" "this" {

@@ -151,7 +151,6 @@ resource "aws_vpc_security_group_ingress_rule" "endpoints" {
   ip_protocol                  = "tcp"
   from_port                    = 443
   to_port                      = 443
-  description                  = "HTTPS from the functions"
 }
 
 resource "aws_vpc_endpoint" "this" {
@@ -208,7 +207,6 @@ resource "aws_vpc_security_group_egress_rule" "endpoints" {
   ip_protocol                  = "tcp"
   from_port                    = 443
   to_port                      = 443
-  description                  = "Interface endpoints"
 }
 
 resource "aws_vpc_security_group_egress_rule" "database" {
@@ -218,5 +216,4 @@ resource "aws_vpc_security_group_egress_rule" "database" {
   ip_protocol                  = "tcp"
   from_port                    = 5432
   to_port                      = 5432
-  description                  = "PostgreSQL"
 }

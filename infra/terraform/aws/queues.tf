@@ -24,12 +24,6 @@ resource "aws_sqs_queue" "job" {
   depends_on = [terraform_data.checks]
 }
 
-resource "aws_sqs_queue_redrive_allow_policy" "dead" {
-  for_each             = toset(local.priorities)
-  queue_url            = aws_sqs_queue.dead[each.key].id
-  redrive_allow_policy = jsonencode({ redrivePermission = "byQueue", sourceQueueArns = [aws_sqs_queue.job[each.key].arn] })
-}
-
 resource "aws_sqs_queue_policy" "tls" {
   for_each  = merge({ for p in local.priorities : p => aws_sqs_queue.job[p] }, { for p in local.priorities : "${p}-dead" => aws_sqs_queue.dead[p] })
   queue_url = each.value.id

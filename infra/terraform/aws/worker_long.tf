@@ -148,6 +148,10 @@ resource "aws_ecs_service" "worker_long" {
     rollback = true
   }
 
+  lifecycle {
+    ignore_changes = [availability_zone_rebalancing] # AWS's own default, which is not the same in all versions of the provider
+  }
+
   depends_on = [aws_iam_role_policy.worker_long, aws_iam_role_policy.worker_long_start, aws_lambda_invocation.migrate, aws_vpc_security_group_egress_rule.worker_long]
 }
 

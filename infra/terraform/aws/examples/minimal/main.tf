@@ -1,4 +1,5 @@
-# The least: an RDS instance, three functions and one that migrates, in a VPC of their own. About $14 a month while idle.
+# The least: an RDS instance, three functions and one that migrates, in a VPC of their own. About $22 a month while idle,
+# $14 of it for the database.
 #
 #   make package                                   # in the root of the repository
 #   terraform init && terraform apply
