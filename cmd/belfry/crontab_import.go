@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/belfry-dev/belfry/client"
+	"github.com/belfry-dev/belfry/core"
 )
 
 // importedSchedule is a schedule as it is written into a file for apply.
@@ -44,7 +47,9 @@ Each line's command becomes the payload of a job: {"command": "…"}, with "stdi
 
 With --out a file for schedules apply is written instead, to look at and to keep, and nothing is made.
 
-CRON_TZ and TZ hold for the lines below them. A crontab without them means the zone of its machine: give it by --time-zone.
+CRON_TZ holds for the lines below it; TZ is the zone of the commands alone. A crontab without CRON_TZ means the zone of its
+machine: give it by --time-zone.
+A line whose command begins with a user is not taken, unless --system=false says that it is a command after all.
 Where a line that is a job could not be taken the exit code is 1; the others are taken all the same.`,
 		Example: "  crontab -l > crontab.txt && belfry schedules import crontab crontab.txt --type shell --time-zone Europe/Berlin\n" +
 			"  crontab -l | belfry schedules import crontab - --type shell --time-zone Europe/Berlin --out schedules.yaml"}
@@ -68,88 +73,116 @@ Where a line that is a job could not be taken the exit code is 1; the others are
 		if err != nil {
 			return usage("%s: %s", args[0], err)
 		}
-		return a.importCrontab(c.Context(), api, string(text), f)
+		if fault := core.EncodingFault(text[:min(len(text), 4)]); strings.Contains(fault, "UTF-16") || strings.Contains(fault, "UTF-32") {
+			return usage("%s %s", args[0], fault)
+		}
+		kind := ownCrontab
+		switch {
+		case f.system:
+			kind = systemCrontab
+		case c.Flags().Changed("system"):
+			kind = surelyOwn
+		}
+		return a.importCrontab(c.Context(), api, string(text), kind, f)
 	}
 	return c
 }
 
-// notTaken is a line of which no schedule comes.
-type notTaken struct {
+// crontabLeft is what a crontab has that is no schedule.
+type crontabLeft struct {
+	notTaken  []lineNote // jobs of which no schedule comes
+	variables []lineNote
+	notes     []lineNote // of jobs that were taken
+}
+
+// lineNote is what there is to say of a line.
+type lineNote struct {
 	Line   int    `json:"line"`
 	Reason string `json:"reason"`
 }
 
-func (a *app) importCrontab(ctx context.Context, api *client.Client, text string, f importFlags) error {
-	taken, left := []importedSchedule{}, []notTaken{}
-	lost := false
-	judged := map[[2]string]string{} // many lines have one rule
-	for _, l := range readCrontab(text, f.zone, f.system) {
-		if l.fault == "" {
-			rule := [2]string{l.cron, l.zone}
-			fault, known := judged[rule]
-			if !known {
-				var err error
-				if fault, err = refusal(ctx, api, l); err != nil {
-					return err
-				}
-				judged[rule] = fault
+func (a *app) importCrontab(ctx context.Context, api *client.Client, text string, kind cronKind, f importFlags) error {
+	taken, left := []importedSchedule{}, crontabLeft{notTaken: []lineNote{}, variables: []lineNote{}, notes: []lineNote{}}
+	judged := map[[2]string]verdict{} // many lines have one rule
+	for _, l := range readCrontab(text, f.zone, kind) {
+		rule := [2]string{l.cron, l.zone}
+		found, known := judged[rule]
+		if l.fault == "" && !known {
+			var err error
+			if found, err = judgeRule(ctx, api, l); err != nil {
+				return err
 			}
-			l.fault = fault
+			judged[rule] = found
 		}
-		if l.fault != "" {
-			lost = lost || !l.variable
-			left = append(left, notTaken{l.number, l.fault})
+		switch fault := cmp.Or(l.fault, found.fault); {
+		case l.variable:
+			left.variables = append(left.variables, lineNote{l.number, l.fault})
+			continue
+		case fault != "":
+			left.notTaken = append(left.notTaken, lineNote{l.number, fault})
 			continue
 		}
-		s := importedSchedule{Name: l.name, Cron: l.cron, TimeZone: l.zone, Tenant: f.tenant, Type: f.typ, Payload: map[string]string{"command": l.command}, line: l.number}
-		if l.stdin != "" {
-			s.Payload["stdin"] = l.stdin
+		for _, note := range append(l.notes, found.warnings...) {
+			left.notes = append(left.notes, lineNote{l.number, note})
 		}
-		if l.user != "" {
-			s.Payload["user"] = l.user
-		}
-		taken = append(taken, s)
+		taken = append(taken, imported(l, f))
 	}
+	var err error
 	if f.out != "" {
-		if err := a.writeImported(taken, left, f.out); err != nil {
-			return err
-		}
+		err = a.writeImported(taken, left, f.out)
 	} else {
-		kept, err := a.applyImported(ctx, api, taken, left, f.apply)
-		if err != nil {
-			return err
-		}
-		lost = lost || kept
+		left, err = a.applyImported(ctx, api, taken, left, f.apply)
 	}
-	if lost {
-		return &quietError{exitFailed}
+	if err == nil && len(left.notTaken) > 0 {
+		err = &quietError{exitFailed}
 	}
-	return nil
+	return err
 }
 
-// refusal is why the server refuses a line's rule; "" where it does not.
-func refusal(ctx context.Context, api *client.Client, l cronLine) (string, error) {
-	_, err := api.PreviewSchedule(ctx, client.Rule{Cron: l.cron, TimeZone: l.zone}, time.Time{}, 1)
+// imported is the schedule of a line.
+func imported(l cronLine, f importFlags) importedSchedule {
+	s := importedSchedule{Name: l.name, Cron: l.cron, TimeZone: l.zone, Tenant: f.tenant, Type: f.typ, Payload: map[string]string{"command": l.command}, line: l.number}
+	if l.stdin != "" {
+		s.Payload["stdin"] = l.stdin
+	}
+	if l.user != "" {
+		s.Payload["user"] = l.user
+	}
+	return s
+}
+
+// verdict is what the server says of a line's rule.
+type verdict struct {
+	fault    string // why it refuses it; "" where it does not
+	warnings []string
+}
+
+// dialect is how warnings about expressions that others read differently begin; others may surprise, but not those who have the crontab.
+var dialect = regexp.MustCompile(`classic cron|Quartz`)
+
+func judgeRule(ctx context.Context, api *client.Client, l cronLine) (v verdict, err error) {
+	p, err := api.PreviewSchedule(ctx, client.Rule{Cron: l.cron, TimeZone: l.zone}, time.Time{}, 1)
 	var fields client.FieldErrors
 	switch {
 	case err == nil:
-		return "", nil
+		v.warnings = slices.DeleteFunc(p.Warnings, func(text string) bool { return !dialect.MatchString(text) })
+		return v, nil
 	case errors.As(err, &fields) && slices.Contains(ruleNames, fields[0].Field):
 		var rules []string
 		for _, fault := range fields {
 			rules = append(rules, fault.Field+": "+fault.Rule)
 		}
-		return strings.Join(rules, "; "), nil
+		return verdict{fault: strings.Join(rules, "; ")}, nil
 	}
-	return "", err
+	return v, err
 }
 
 // writeImported writes the file, and says which lines are not in it; as JSON both are one document.
-func (a *app) writeImported(taken []importedSchedule, left []notTaken, file string) error {
+func (a *app) writeImported(taken []importedSchedule, left crontabLeft, file string) error {
 	var b bytes.Buffer
 	encoder := yaml.NewEncoder(&b)
 	encoder.SetIndent(2)
-	if err := encoder.Encode(map[string]any{"schedules": taken}); err != nil {
+	if err := encoder.Encode(importedNode(taken)); err != nil {
 		return err
 	}
 	if file != "-" {
@@ -158,7 +191,7 @@ func (a *app) writeImported(taken []importedSchedule, left []notTaken, file stri
 		}
 	}
 	if a.json {
-		return a.printValue(map[string]any{"schedules": taken, "not_taken": left})
+		return a.printValue(map[string]any{"schedules": taken, "not_taken": left.notTaken, "variables": left.variables, "notes": left.notes})
 	}
 	raw := bytes.ContainsFunc(b.Bytes(), func(r rune) bool { return r != '\n' && !shows(r) })
 	switch {
@@ -176,17 +209,64 @@ func (a *app) writeImported(taken []importedSchedule, left []notTaken, file stri
 	return nil
 }
 
-// tellLeft says which lines were not taken, and why.
-func (a *app) tellLeft(taken int, left []notTaken) {
-	for _, l := range left {
-		fmt.Fprintf(a.errs, "line %d was not taken: %s\n", l.Line, clean(l.Reason))
+// importedNode is the document that apply reads. What it would not read as text is in quotes.
+func importedNode(list []importedSchedule) *yaml.Node {
+	items := &yaml.Node{Kind: yaml.SequenceNode}
+	text := func(value string) *yaml.Node {
+		n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
+		if literalOfJSON.MatchString(value) || plainRule(n) != "" {
+			n.Style = yaml.DoubleQuotedStyle
+		}
+		return n
 	}
-	fmt.Fprintf(a.errs, "%s taken, %d not\n", numbered(taken, "line"), len(left))
+	for _, s := range list {
+		item := &yaml.Node{Kind: yaml.MappingNode}
+		add := func(name string, value *yaml.Node) { item.Content = append(item.Content, text(name), value) }
+		for _, field := range [][2]string{{"name", s.Name}, {"cron", s.Cron}, {"time_zone", s.TimeZone}, {"tenant", s.Tenant}, {"type", s.Type}} {
+			if field[1] != "" {
+				add(field[0], text(field[1]))
+			}
+		}
+		payload := &yaml.Node{Kind: yaml.MappingNode}
+		for _, name := range slices.Sorted(maps.Keys(s.Payload)) {
+			payload.Content = append(payload.Content, text(name), text(s.Payload[name]))
+		}
+		add("payload", payload)
+		items.Content = append(items.Content, item)
+	}
+	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{text("schedules"), items}}
 }
 
-// applyImported makes the schedules of lines, after showing them. What is there already stays as it is: kept reports
-// that a line would have changed it.
-func (a *app) applyImported(ctx context.Context, api *client.Client, taken []importedSchedule, left []notTaken, f applyFlags) (kept bool, err error) {
+// tellLeft says which lines were not taken, and why.
+func (a *app) tellLeft(taken int, left crontabLeft) {
+	type said struct {
+		line int
+		text string
+	}
+	var all []said
+	for _, l := range left.notTaken {
+		all = append(all, said{l.Line, fmt.Sprintf("line %d was not taken: %s", l.Line, l.Reason)})
+	}
+	for _, l := range left.variables {
+		all = append(all, said{l.Line, fmt.Sprintf("line %d is left out: %s", l.Line, l.Reason)})
+	}
+	for _, l := range left.notes {
+		all = append(all, said{l.Line, fmt.Sprintf("line %d: note: %s", l.Line, l.Reason)})
+	}
+	slices.SortStableFunc(all, func(a, b said) int { return cmp.Compare(a.line, b.line) })
+	for _, s := range all {
+		fmt.Fprintln(a.errs, clean(s.text))
+	}
+	sum := fmt.Sprintf("%s taken, %d not", numbered(taken, "line"), len(left.notTaken))
+	if n := len(left.variables); n > 0 {
+		sum += "; " + numbered(n, "variable") + " left out"
+	}
+	fmt.Fprintln(a.errs, sum)
+}
+
+// applyImported makes the schedules of lines, after showing them. What is there already stays as it is: a line that would
+// have changed it is not taken.
+func (a *app) applyImported(ctx context.Context, api *client.Client, taken []importedSchedule, left crontabLeft, f applyFlags) (crontabLeft, error) {
 	now := a.now()
 	plan := []planned{}
 	bar := a.progress("lines compared", int64(len(taken)))
@@ -196,29 +276,29 @@ func (a *app) applyImported(ctx context.Context, api *client.Client, taken []imp
 		wanted := client.NewSchedule{Tenant: s.Tenant, Type: s.Type, Payload: s.Payload, Rule: client.Rule{Cron: s.Cron, TimeZone: s.TimeZone}}
 		definition, err := wanted.Document()
 		if err != nil {
-			return false, err
+			return left, err
 		}
 		p, err := planOne(ctx, api, &fileSchedule{name: s.Name, definition: definition}, now, now.AddDate(0, 0, f.days), true)
 		if err != nil {
-			return false, faultOf(s.Name, err)
+			return left, faultOf(s.Name, err)
 		}
 		if p.Action == "change" {
-			kept = true
-			left = append(left, notTaken{s.line, fmt.Sprintf("there is a schedule %s already, with another %s: it stays as it is", s.Name, strings.Join(p.Fields, ", "))})
+			left.notTaken = append(left.notTaken, lineNote{s.line, fmt.Sprintf("there is a schedule %s already, with another %s: it stays as it is", s.Name, strings.Join(p.Fields, ", "))})
 			continue
 		}
 		plan = append(plan, p)
 	}
 	bar.end()
-	slices.SortFunc(left, func(a, b notTaken) int { return cmp.Compare(a.Line, b.Line) })
 	if a.json {
-		for _, l := range left {
-			if err := a.printValue(map[string]any{"action": "not_taken", "line": l.Line, "reason": l.Reason}); err != nil {
-				return kept, err
+		for action, lines := range map[string][]lineNote{"not_taken": left.notTaken, "variable": left.variables, "note": left.notes} {
+			for _, l := range lines {
+				if err := a.printValue(map[string]any{"action": action, "line": l.Line, "reason": l.Reason}); err != nil {
+					return left, err
+				}
 			}
 		}
 	} else {
 		a.tellLeft(len(plan), left)
 	}
-	return kept, a.follow(ctx, api, plan, f)
+	return left, a.follow(ctx, api, plan, f)
 }

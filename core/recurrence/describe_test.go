@@ -89,6 +89,12 @@ func TestWarnings(t *testing.T) {
 		{"0 12 1 2 *", Options{EndsAt: end}, []string{"there is no occurrence from now on"}},
 		{"30 2 25-31 3 */7", Options{DSTGap: SkipGap}, []string{"both must match", "selects 0 alone", "does not exist", "there is no occurrence from now on"}},
 		{"@every 1h", Options{Anchor: now}, nil},
+		{"0/15 12 * * *", Options{}, []string{"minute: 0/15 goes from 0 to the end by steps; classic cron takes 0 alone"}},
+		{"0 6,7/4 * JAN/3 *", Options{}, []string{"hour: 7/4 goes from 7", "month: JAN/3 goes from JAN"}},
+		{"0 12 ? * 2-6", Options{}, []string{"day of week: 2-6 counts from 0, which is Sunday, as cron does; Quartz counts from 1: write names"}},
+		{"0 12 * * 2#1", Options{}, []string{"day of week: 2#1 counts from 0"}},
+		{"0 12 ? * 6L", Options{}, []string{"day of week: 6L counts from 0"}},
+		{"0 12 ? * MON-FRI", Options{}, nil}, {"0 12 * * MON#2", Options{}, nil}, {"0 12 * * 1-5", Options{}, nil}, {"0 12 1-5/2 * *", Options{}, nil}, {"0 12 ? * *", Options{}, nil},
 	} {
 		rule, err := Parse(c.text, "Europe/Berlin", c.options)
 		if err != nil {

@@ -12,13 +12,14 @@ const warned = 2 * 366 * 24 * time.Hour
 
 // Warnings says in sentences what may surprise whoever wrote the rule, as seen at now: both day fields
 // restricted (with the next times), dates that are rare or missing in some months, steps that do not divide
-// their field, days on which a change of the clock takes runs away or adds some, and an end. The same arguments
+// their field, what other programs read in another way, days on which a change of the clock takes runs away or adds some, and an end. The same arguments
 // give the same sentences.
 func (r *Rule) Warnings(now time.Time) []string {
 	var found []string
 	if r.fields != nil {
 		found = append(found, r.warnDays(now)...)
 		found = append(found, r.warnSteps()...)
+		found = append(found, r.warnDialects()...)
 		found = append(found, r.warnClock(now)...)
 	}
 	return append(found, r.warnEnd(now)...)
@@ -102,6 +103,37 @@ func (r *Rule) warnSteps() []string {
 		}
 	}
 	return found
+}
+
+// warnDialects looks for what classic cron or Quartz reads in another way.
+func (r *Rule) warnDialects() []string {
+	var found []string
+	for i, text := range r.texts {
+		for item := range strings.SplitSeq(text, ",") {
+			from, _, stepped := strings.Cut(item, "/")
+			if stepped && !strings.ContainsAny(from, "*?-") {
+				found = append(found, fmt.Sprintf("%s: %s goes from %s to the end by steps; classic cron takes %s alone", fieldTable[i].name, item, from, from))
+			}
+		}
+	}
+	weekDay := r.texts[weekDayField]
+	quartz := strings.Contains(r.texts[monthDayField]+weekDay, "?") || strings.ContainsAny(weekDay, "#lL")
+	if quartz && numberedWeekDay(weekDay) {
+		found = append(found, fieldTable[weekDayField].name+": "+weekDay+" counts from 0, which is Sunday, as cron does; Quartz counts from 1: write names, such as MON-FRI")
+	}
+	return found
+}
+
+// numberedWeekDay reports whether a day of the week is written as a number.
+func numberedWeekDay(text string) bool {
+	for item := range strings.SplitSeq(text, ",") {
+		item, _, _ = strings.Cut(item, "/")
+		item, _, _ = strings.Cut(item, "#")
+		if strings.ContainsAny(item, "0123456789") {
+			return true
+		}
+	}
+	return false
 }
 
 // warnClock looks for the next change of the clock by which the rule runs less often, or more often, than on other

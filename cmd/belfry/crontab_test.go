@@ -1,0 +1,164 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/belfry-dev/belfry/internal/nodetest"
+)
+
+// A line means what cron means by it, or is not taken for a reason that is true, or comes with a note.
+func TestCrontabsAsCronReadsThem(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		kind  cronKind
+		want  string // cron|zone|user|command|stdin
+		says  string // the fault, or a note
+		fault bool
+	}{
+		{text: "0 1 * * * /bin/a", want: "0 1 * * *|||/bin/a|"},
+		// The zone of commands is not that of times.
+		{text: "TZ=Asia/Tokyo\n0 1 * * * /bin/a", want: "0 1 * * *|||/bin/a|"}, {text: "CRON_TZ=Europe/Berlin\nTZ=Asia/Tokyo\n0 1 * * * /bin/a", want: "0 1 * * *|Europe/Berlin||/bin/a|"},
+		{text: "CRON_TZ = \"Europe/Berlin\"\n0 1 * * * /bin/a", want: "0 1 * * *|Europe/Berlin||/bin/a|"}, {text: "'CRON_TZ'='UTC'\n0 1 * * * /bin/a", want: "0 1 * * *|UTC||/bin/a|"},
+		{text: "CRON_TZ=\n0 1 * * * /bin/a", says: "the CRON_TZ above it, on line 1, is empty", fault: true}, {text: "CRON_TZ=\"\"\n0 1 * * * /bin/a", says: "on line 1, is empty", fault: true},
+		{text: "CRON_TZ=\nCRON_TZ=UTC\n0 1 * * * /bin/a", want: "0 1 * * *|UTC||/bin/a|"},
+		// A step from one number.
+		{text: "0/15 * * * * /bin/a", says: "minute: to cron 0/15 means 0 alone", fault: true}, {text: "0 2,4/6 * * * /bin/a", says: "hour: to cron 4/6 means 4 alone", fault: true}, {text: "0 0 * * mon/2 /bin/a", says: "day of week: to cron mon/2 means mon alone", fault: true},
+		{text: "0-59/15 */2 1-7/2 * * /bin/a", want: "0-59/15 */2 1-7/2 * *|||/bin/a|"},
+		// What cron does not log.
+		{text: "-*/15 * * * * /bin/a", want: "*/15 * * * *|||/bin/a|", says: "keeps cron from logging"}, {text: "- 0 1 * * * /bin/a", want: "0 1 * * *|||/bin/a|", says: "keeps cron from logging"}, {text: "-@daily /bin/a", want: "@daily|||/bin/a|", says: "keeps cron from logging"},
+		// Times with a name.
+		{text: "@every 5m /bin/a", says: "@every is not cron's: make a schedule with every: 5m", fault: true}, {text: "@every_minute /bin/a", says: "write * * * * *", fault: true}, {text: "@300 /bin/a", says: "@300 is FreeBSD's", fault: true},
+		{text: "@noon /bin/a", says: "@noon is no time of cron's", fault: true}, {text: "@midnight /bin/a", want: "@midnight|||/bin/a|"}, {text: "@REBOOT /bin/a", says: "@reboot: a schedule follows", fault: true},
+		{text: "0~30 1 * * * /bin/a", says: "minute: a ~ is a time that cron chooses by chance", fault: true},
+		// Options before the command.
+		{text: "0 1 * * * -n /bin/a -q", want: "0 1 * * *|||/bin/a -q|", says: "the options -n before its command"}, {text: "0 1 * * * -n -sq /bin/a", want: "0 1 * * *|||/bin/a|", says: "overlap: skip"},
+		{text: "0 1 * * * root -n /bin/a", kind: systemCrontab, want: "0 1 * * *||root|/bin/a|", says: "the options -n"}, {text: "@daily\troot\t-q\t/bin/a", kind: systemCrontab, want: "@daily||root|/bin/a|", says: "the options -q"}, {text: "0 1 * * * -n", says: "no command stands behind", fault: true},
+		// Users.
+		{text: "17 * * * * root cd / && run-parts x", says: "its command begins with root, which is a user", fault: true}, {text: "@daily root /bin/a", says: "give --system", fault: true}, {text: "0 1 * * * www-data php x", says: "www-data", fault: true},
+		{text: "0 1 * * * nobody", want: "0 1 * * *|||nobody|"}, {text: "17 * * * * root cd /", kind: surelyOwn, want: "17 * * * *|||root cd /|"}, {text: "17 * * * * root cd /", kind: systemCrontab, want: "17 * * * *||root|cd /|"},
+		{text: "0 1 * * * mail -s x ops", want: "0 1 * * *|||mail -s x ops|"}, {text: "0 1 * * * python3 /opt/a.py", want: "0 1 * * *|||python3 /opt/a.py|"}, {text: "0 1 * * * /opt/a.sh full", kind: systemCrontab, says: "then leave out --system", fault: true},
+		{text: "0 1 * * * root:wheel /bin/a", kind: systemCrontab, want: "0 1 * * *||root:wheel|/bin/a|"},
+		// A field too many, or too few.
+		{text: "0 0 1 * * * /bin/a", says: "its command would be * …: has the line a field too many?", fault: true}, {text: "0 30 2 * * 1-5 /bin/a", says: "a field too many", fault: true}, {text: "0 1 * * *", says: "no command stands behind 5 fields", fault: true},
+		// The command and its input.
+		{text: "0 1 * * * a%b%c", want: "0 1 * * *|||a|b\nc\n"}, {text: "0 1 * * * a%b%", want: "0 1 * * *|||a|b\n"}, {text: "0 1 * * * a%", want: "0 1 * * *|||a|"}, {text: "0 1 * * * a%%", want: "0 1 * * *|||a|\n"}, {text: "0 1 * * * a%b%%", want: "0 1 * * *|||a|b\n\n"},
+		{text: `0 1 * * * a \% b%c\%d`, want: "0 1 * * *|||a % b|c%d\n"}, {text: `0 1 * * * a \\% b`, want: "0 1 * * *|||a \\\\| b\n"}, {text: `0 1 * * * a \n \`, want: "0 1 * * *|||a \\n \\|"},
+		{text: "  0\t1  *  * *   a  b  ", want: "0 1 * * *|||a  b|"}, {text: "0 1 * * * a # b", want: "0 1 * * *|||a # b|"}, {text: "0 1 * * * A=b c", want: "0 1 * * *|||A=b c|"},
+	} {
+		lines := slices.DeleteFunc(readCrontab(c.text, "", c.kind), func(l cronLine) bool { return l.variable })
+		if c.fault && len(lines) > 1 {
+			lines = lines[1:] // the variable that is at fault itself
+		}
+		if strings.HasPrefix(c.text, "CRON_TZ=\nCRON") {
+			lines = lines[1:]
+		}
+		if len(lines) != 1 {
+			t.Errorf("%q: %+v", c.text, lines)
+			continue
+		}
+		l := lines[0]
+		if got := strings.Join([]string{l.cron, l.zone, l.user, l.command, l.stdin}, "|"); (l.fault != "") != c.fault || !c.fault && got != c.want {
+			t.Errorf("%q: %q, %q\nwant %q", c.text, got, l.fault, c.want)
+		}
+		if all := l.fault + strings.Join(l.notes, " "); !strings.Contains(all, c.says) || c.says == "" && all != "" {
+			t.Errorf("%q: says %q, want %q", c.text, all, c.says)
+		}
+	}
+	for line, name := range map[string]string{"A=b": "A", "A = 'b c'": "A", "MY-VAR=1": "MY-VAR", "1X=2": "1X", `"A B"=1`: "A B", "TZ=UTC": "TZ", "A=": "A", "PATH=/bin:/usr/bin": "PATH"} {
+		if got := readCrontab(line, "", ownCrontab); len(got) != 1 || !got[0].variable || !strings.Contains(got[0].fault, "the variable "+name) {
+			t.Errorf("%q: %+v", line, got)
+		}
+	}
+}
+
+// Variables are counted apart from lines that were not taken, notes change no code, and expressions of Quartz are noted.
+func TestImportCrontabCounts(t *testing.T) {
+	r := newRig(t, nodetest.Start(t, "api"))
+	r.in = "SHELL=/bin/sh\nTZ=Asia/Tokyo\nMAILTO=\n0 6 ? * 2-6 /bin/a\n0 7 * * 2#1 /bin/b\n-0 8 * * * -n /bin/c\n"
+	for _, out := range [][]string{{"--out", "-"}, {"--yes"}} {
+		code := r.run(append([]string{"schedules", "import", "crontab", "-", "--type", "shell"}, out...)...)
+		for _, says := range []string{
+			"line 1 is left out: the variable SHELL", "line 2 is left out: the variable TZ: it is the zone of the commands", "line 4: note: day of week: 2-6 counts from 0", "line 5: note: day of week: 2#1 counts from 0",
+			"line 6: note: the - before its times", "line 6: note: the options -n", "3 lines taken, 0 not; 3 variables left out\n",
+		} {
+			if code != exitOK || !strings.Contains(r.errs, says) {
+				t.Errorf("%d %s%s\nwant %q", code, r.out, r.errs, says)
+			}
+		}
+	}
+	if out := r.ok("schedules", "get", "a"); strings.Contains(out, "Tokyo") {
+		t.Error(out)
+	}
+	r.in = "CRON_TZ=\n0 1 * * * /bin/a\nCRON_TZ=UTC\n0 2 * * * /bin/d\n"
+	if code := r.run("schedules", "import", "crontab", "-", "--type", "shell", "--yes"); code != exitFailed || !strings.Contains(r.errs, "line 1 was not taken: CRON_TZ is empty") || !strings.Contains(r.errs, "1 line taken, 2 not\n") {
+		t.Errorf("%d %s%s", code, r.out, r.errs)
+	}
+	for _, text := range []string{"\xff\xfe0\x00 \x00", "0\x00 \x001\x00"} {
+		r.in = text
+		if code := r.run("schedules", "import", "crontab", "-", "--type", "shell", "--yes"); code != exitUsage || !strings.Contains(r.errs, "UTF-16") {
+			t.Errorf("%q: %d %s", text, code, r.errs)
+		}
+	}
+}
+
+// What --out writes, apply reads as it was, whatever the commands look like to YAML.
+func TestImportedFilesAreRead(t *testing.T) {
+	r := newRig(t, nodetest.Start(t, "api"))
+	commands := []string{"yes", "NO", "~", "null", "true", "12:30", "01234", "1_000", "0x1F", "2026-03-01", ".5", "1e3", "-", "- a", "a: b", "a #b", "#", "'a", `"a`, "*a", "&a", "!a", "|", ">", "[a", "{a", "@a", "`a`", "=", "<<", "a\tb", "é😀", "\u2028x", "a\x1b[2Jb", "on", "a%6%", "x%- y%"}
+	r.in = ""
+	for _, command := range commands {
+		r.in += "0 1 * * * " + command + "\n"
+	}
+	want := map[string]bool{}
+	for _, l := range readCrontab(r.in, "", ownCrontab) {
+		if l.fault != "" {
+			t.Errorf("%+v", l)
+		}
+		want[l.command+"|"+l.stdin] = true
+	}
+	crontab, out := r.in, filepath.Join(t.TempDir(), "out.yaml")
+	written := map[string]func() string{
+		"YAML": func() string {
+			r.ok("schedules", "import", "crontab", "-", "--type", "shell", "--out", out)
+			text, err := os.ReadFile(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(text)
+		},
+		"as JSON, which a terminal may show": func() string { return r.ok("schedules", "import", "crontab", "-", "--type", "shell", "--out", "-") },
+	}
+	for name, write := range written {
+		r.in = crontab
+		got := map[string]bool{}
+		text := write()
+		file, err := read(t, text)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, text)
+		}
+		for _, s := range file.schedules {
+			got[payloadOf(t, s)] = true
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%s: got %q\nwant %q", name, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+		}
+	}
+}
+
+func payloadOf(t *testing.T, s fileSchedule) string {
+	t.Helper()
+	var d struct {
+		Payload struct{ Command, Stdin string }
+	}
+	if err := json.Unmarshal(s.definition, &d); err != nil {
+		t.Fatal(fmt.Errorf("%s: %w", s.definition, err))
+	}
+	return d.Payload.Command + "|" + d.Payload.Stdin
+}
