@@ -73,7 +73,7 @@ type Settings struct {
 	DeadRetention    time.Duration `env:"BELFRY_DEAD_LETTER_RETENTION" envDefault:"720h" doc:"How long dead letters are kept; 0 keeps them for ever."`
 	LedgerRetention  time.Duration `env:"BELFRY_LEDGER_RETENTION" envDefault:"2160h" doc:"How long the ledger of schedules is kept; 0 keeps it for ever."`
 
-	AlertURL      string `env:"BELFRY_ALERT_URL" doc:"Where alerts are delivered, as signed webhooks; needs BELFRY_WEBHOOK_SECRETS, and is judged like any target."`
+	AlertURL      string `env:"BELFRY_ALERT_URL" doc:"Where alerts are delivered, as signed webhooks; needs BELFRY_WEBHOOK_SECRETS. It is judged like any target: beyond public addresses BELFRY_WEBHOOK_ALLOW must open it."`
 	AlertTopicURL string `env:"BELFRY_ALERT_TOPIC_URL" doc:"gocloud URL of a topic that alerts are sent to. Which schemes there are depends on the program."`
 
 	WebhookSecrets        []string      `env:"BELFRY_WEBHOOK_SECRETS" doc:"Signing secrets of webhooks, with commas, the newest first; whsec_ and base64 of 24 to 64 bytes each, at most 10. Unset: nothing is delivered and jobs with a target are refused."`
