@@ -178,7 +178,7 @@ func (s Settings) Check() error {
 	within("BELFRY_START_WAIT", s.StartWait, 0, 24*time.Hour)
 	within("BELFRY_TICK", s.Tick, 100*time.Millisecond, time.Minute)
 	s.checkIdle(bad)
-	within("BELFRY_BUCKET_LEASE", s.BucketLease, 3*s.Tick, 10*time.Minute)
+	within("BELFRY_BUCKET_LEASE", s.BucketLease, 3*min(max(s.Tick, 0), time.Minute), 10*time.Minute)
 	within("BELFRY_HISTORY_RETENTION", s.HistoryRetention, 0, 100*365*24*time.Hour)
 	within("BELFRY_DEAD_LETTER_RETENTION", s.DeadRetention, 0, 100*365*24*time.Hour)
 	for i, t := range s.Tokens {
