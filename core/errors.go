@@ -8,12 +8,14 @@ import (
 
 // Sentinels. Adapters wrap them; callers use errors.Is.
 var (
-	ErrNotFound     = errors.New("not found")                              // no job of that id in any table
-	ErrConflict     = errors.New("the job's status does not allow it")     // see ConflictError
-	ErrStale        = errors.New("the lease token is no longer current")   // a write that changed nothing
-	ErrBusy         = errors.New("a row is locked by another transaction") // try again after a while
-	ErrUnavailable  = errors.New("the store cannot be reached")            // down, starting up, or too slow to answer
-	ErrReadOnly     = errors.New("the store is read-only")                 // a standby, out of disk, or not this role's to write
+	ErrNotFound     = errors.New("not found")                                        // no job of that id in any table
+	ErrConflict     = errors.New("the job's status does not allow it")               // see ConflictError
+	ErrStale        = errors.New("the lease token is no longer current")             // a write that changed nothing
+	ErrBusy         = errors.New("a row is locked by another transaction")           // try again after a while
+	ErrUnavailable  = errors.New("the store cannot be reached")                      // down, starting up, or too slow to answer
+	ErrReadOnly     = errors.New("the store is read-only")                           // a standby, out of disk, or not this role's to write
+	ErrFull         = errors.New("the store's disk is full")                         // ErrReadOnly too
+	ErrUnsafe       = errors.New("the store's settings would lose what is accepted") // or let it be damaged: it is not used
 	ErrSchema       = errors.New("the store's schema version does not fit this program")
 	ErrLocked       = errors.New("another process has this database file open") // embedded stores
 	ErrCorrupt      = errors.New("the database file is damaged")                // embedded stores
@@ -26,6 +28,28 @@ var (
 	ErrKeyReused    = errors.New("this idempotency key was used for something else")
 	ErrCannotExtend = errors.New("this queue has no visibility timeout to extend")
 )
+
+// advised is an error of a store with words for an operator.
+type advised struct {
+	err    error
+	advice string
+}
+
+func (e *advised) Error() string { return e.err.Error() + ": " + e.advice }
+func (e *advised) Unwrap() error { return e.err }
+
+// Advise adds to a store's error what an operator can do. The words name settings, rights and tables, and no address,
+// role, password or content of jobs: anyone who may ask for readiness sees them.
+func Advise(err error, advice string) error { return &advised{err, advice} }
+
+// AdviceOf returns the words of Advise, "" where there are none.
+func AdviceOf(err error) string {
+	var a *advised
+	if errors.As(err, &a) {
+		return a.advice
+	}
+	return ""
+}
 
 // ConflictError says which status refused a change, or which job holds a dedupe key.
 type ConflictError struct {

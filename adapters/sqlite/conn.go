@@ -16,6 +16,7 @@ import (
 // conn is one connection and the statements prepared on it, used by one goroutine at a time. It speaks to the
 // driver directly: a hot statement is prepared once, and nothing stands between its values and ours.
 type conn struct {
+	path     string
 	raw      driver.Conn
 	prepared map[string]driver.Stmt
 }
@@ -30,7 +31,7 @@ func connect(ctx context.Context, path string, pragmas ...string) (*conn, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{raw: raw, prepared: make(map[string]driver.Stmt)}
+	c := &conn{path: path, raw: raw, prepared: make(map[string]driver.Stmt)}
 	for _, pragma := range pragmas {
 		if _, err := c.exec(ctx, "PRAGMA "+pragma); err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", pragma, err), c.close())
@@ -49,7 +50,12 @@ func uri(path string) string {
 }
 
 // exec runs a statement and returns how many rows it changed.
-func (c *conn) exec(ctx context.Context, name string, args ...any) (int64, error) {
+func (c *conn) exec(ctx context.Context, name string, args ...any) (changed int64, err error) {
+	defer func() {
+		if err != nil {
+			err = c.explainFault(err)
+		}
+	}()
 	stmt, err := c.prepare(ctx, name)
 	if err != nil {
 		return 0, err
@@ -63,6 +69,11 @@ func (c *conn) exec(ctx context.Context, name string, args ...any) (int64, error
 
 // query runs a statement and hands its rows to each, which must not keep the slice.
 func (c *conn) query(ctx context.Context, name string, each func(row) error, args ...any) (err error) {
+	defer func() {
+		if err != nil {
+			err = c.explainFault(err)
+		}
+	}()
 	stmt, err := c.prepare(ctx, name)
 	if err != nil {
 		return err
@@ -101,8 +112,10 @@ func (c *conn) number(ctx context.Context, name string, args ...any) (n int64, o
 
 // script runs several statements that nobody will run again.
 func (c *conn) script(ctx context.Context, text string) error {
-	_, err := c.raw.(driver.ExecerContext).ExecContext(ctx, text, nil)
-	return err
+	if _, err := c.raw.(driver.ExecerContext).ExecContext(ctx, text, nil); err != nil {
+		return c.explainFault(err)
+	}
+	return nil
 }
 
 func (c *conn) prepare(ctx context.Context, name string) (driver.Stmt, error) {

@@ -30,10 +30,12 @@ func wrap(act string, err error) error {
 	var fault *modernc.Error
 	row := isRowFault(err)
 	switch {
+	case errors.Is(err, errNoRoom):
+		err = fmt.Errorf("%w: %w: %w: %s", core.ErrFull, core.ErrReadOnly, err, adviceFull)
 	case errors.As(err, &fault):
 		err = translate(fault, err)
-	case errors.Is(err, syscall.ENOSPC):
-		err = fmt.Errorf("%w: %w: %s", core.ErrReadOnly, err, adviceFull)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		err = fmt.Errorf("%w: %w: %w: %s", core.ErrFull, core.ErrReadOnly, err, adviceFull)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		err = fmt.Errorf("%w: %w: %s", core.ErrReadOnly, err, adviceReadOnly)
 	}
@@ -48,7 +50,7 @@ func translate(fault *modernc.Error, err error) error {
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
 		return fmt.Errorf("%w: %w: %s", core.ErrCorrupt, err, adviceCorrupt)
 	case lib.SQLITE_FULL:
-		return fmt.Errorf("%w: %w: %s", core.ErrReadOnly, err, adviceFull)
+		return fmt.Errorf("%w: %w: %w: %s", core.ErrFull, core.ErrReadOnly, err, adviceFull)
 	case lib.SQLITE_READONLY:
 		return fmt.Errorf("%w: %w: %s", core.ErrReadOnly, err, adviceReadOnly)
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:

@@ -11,9 +11,13 @@ import (
 )
 
 // fileLock is one process's right to a database file: an exclusive lock of the operating system on a file
-// beside it. The system drops it with the process, however that ends. The file itself stays: deleting it
-// would let two processes lock two files of one name; the writer stops when that happens (place.go).
-type fileLock struct{ file *os.File }
+// beside it, and one on the database itself, which its other names share. The system drops them with the process,
+// however that ends. The file beside stays: deleting it would let two processes lock two files of one name; the
+// writer stops when that happens (place.go).
+type fileLock struct {
+	file     *os.File
+	database *os.File // nil where it is not locked
+}
 
 // lockSuffix makes the name of the lock file of the database's.
 const lockSuffix = ".lock"
@@ -31,11 +35,19 @@ func acquireLock(path string) (*fileLock, error) {
 	if err != nil {
 		return nil, err
 	}
+	database, err := lockDatabase(path)
+	if err == nil {
+		err = checkMount(path)
+	}
+	l := &fileLock{file, database}
+	if err != nil {
+		return nil, errors.Join(err, l.release())
+	}
 	// Who holds it is told to people only, so an error here costs nothing but that.
 	if file.Truncate(0) == nil {
 		_, _ = fmt.Fprintf(file, "process %d\n", os.Getpid())
 	}
-	return &fileLock{file}, nil
+	return l, nil
 }
 
 // holderOf tells who wrote the lock file, where that can be read.
@@ -52,4 +64,10 @@ func holderOf(name string) string {
 	return ""
 }
 
-func (l *fileLock) release() error { return l.file.Close() }
+// release gives the file free. Whoever has it open in this process has closed it.
+func (l *fileLock) release() error {
+	if l.database == nil {
+		return l.file.Close()
+	}
+	return errors.Join(l.database.Close(), l.file.Close())
+}

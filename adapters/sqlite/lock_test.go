@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	case "submit":
 		os.Exit(childSubmit(os.Getenv(childFile)))
 	default:
-		os.Exit(99)
+		os.Exit(otherAct(act, os.Getenv(childFile)))
 	}
 }
 

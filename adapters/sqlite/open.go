@@ -61,11 +61,17 @@ func open(ctx context.Context, path string, opts Options) (_ *Store, err error) 
 	if _, err := modernc.Fdatasync(true); err != nil && !errors.Is(err, modernc.ErrFdatasyncUnavailable) {
 		return nil, err
 	}
+	logged := hasLog(path)
 	c, err := connect(ctx, path, writerPragmas...)
 	if err != nil {
 		return nil, err
 	}
 	undo = append(undo, c.close)
+	if !logged {
+		if err := checkOtherName(ctx, c, path); err != nil {
+			return nil, err
+		}
+	}
 	nextID, err := prepareDatabase(ctx, c, opts)
 	if err != nil {
 		return nil, err
@@ -80,6 +86,9 @@ func open(ctx context.Context, path string, opts Options) (_ *Store, err error) 
 		return nil, err
 	}
 	undo = append(undo, ids.file.Close)
+	if err := markUnclosed(ctx, c); err != nil {
+		return nil, err
+	}
 	pool, err := openReaders(ctx, path, opts.Readers)
 	if err != nil {
 		return nil, err

@@ -57,6 +57,7 @@ func (s *Store) Close() error {
 		ctx := context.Background()
 		c := s.writer.conn
 		err := s.readers.close() // readers first: the log can then be emptied
+		_, _ = c.exec(ctx, "set_meta", unclosed, int64(0))
 		_, checkpoint := c.exec(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
 		s.closed = wrap("close", errors.Join(err, checkpoint, c.close(), s.writer.ids.close(s.writer.nextID), s.lock.release()))
 	})

@@ -116,7 +116,7 @@ func checkProblem(t testing.TB, got answer) {
 	if p.Type != "about:blank" || p.Status != got.status || p.Title != http.StatusText(got.status) || p.Detail == "" {
 		t.Errorf("problem %+v of an answer with status %d", p, got.status)
 	}
-	for _, inside := range []string{"sqlite", "postgres", "SELECT", "INSERT", "goroutine", ".go:", "json:", "/tmp/"} {
+	for _, inside := range []string{"sqlite", "postgres", "INSERT INTO", " FROM belfry", "WHERE ", "goroutine", ".go:", "json:", "/tmp/"} {
 		if strings.Contains(got.body, inside) {
 			t.Errorf("the problem speaks of the inside: %s", got.body)
 		}

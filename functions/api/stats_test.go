@@ -30,13 +30,6 @@ func (s *someStats) CountSchedules(context.Context) (core.ScheduleStates, error)
 	s.counts.Add(1)
 	return core.ScheduleStates{Active: 21, Paused: 22, Ended: 23}, s.err
 }
-func (s *someStats) Apart(_ context.Context, limit int) ([]core.RowFault, error) {
-	var rows []core.RowFault
-	for i := range min(limit, 25) {
-		rows = append(rows, core.RowFault{Kind: core.ApartJob, ID: int64(i + 1), About: "mail.\xff", Act: "claim", Error: "missing chunk", Tries: 3, Since: at(1), RetryAt: at(9)})
-	}
-	return rows, nil
-}
 func (s *someStats) Ping(context.Context) error { return s.err }
 
 // lag is a histogram of n jobs each, in the buckets named.
@@ -237,6 +230,13 @@ func TestHealth(t *testing.T) {
 	b.do("GET", "/readyz", "").want(t, http.StatusServiceUnavailable)
 	b.do("GET", "/metrics", "").want(t, http.StatusServiceUnavailable)
 	b.do("GET", "/v1/stats", "").want(t, http.StatusServiceUnavailable)
+	stats.err = fmt.Errorf("postgres: ping: %w", core.Advise(core.ErrReadOnly, "the database role of this process may not write jobs: it lacks INSERT ON TABLE belfry.jobs"))
+	if a := b.do("GET", "/readyz", ""); a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "it lacks INSERT ON TABLE belfry.jobs") || strings.Contains(a.body, "postgres: ") {
+		t.Errorf("what an operator can do is not said: %s", a.body)
+	}
+	if a := b.do("GET", "/v1/stats", "").want(t, http.StatusServiceUnavailable); strings.Contains(a.body, "belfry.jobs") {
+		t.Errorf("a caller is told what is an operator's: %s", a.body)
+	}
 	stats.err = nil
 	b.do("GET", "/readyz", "").want(t, http.StatusOK)
 	newBench(t).do("GET", "/readyz", "").want(t, http.StatusOK)

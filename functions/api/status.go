@@ -20,6 +20,8 @@ var statuses = []struct {
 	{core.ErrConflict, http.StatusConflict, "the job's state does not allow it", 0},
 	{core.ErrBusy, http.StatusServiceUnavailable, "another transaction holds what is needed; try again", 1},
 	{core.ErrUnavailable, http.StatusServiceUnavailable, "the store cannot be reached; try again", 5},
+	{core.ErrFull, http.StatusServiceUnavailable, "the store's disk is full; try again", 10},
+	{core.ErrUnsafe, http.StatusServiceUnavailable, "the store is not used while its settings would lose what is accepted; GET /readyz says more", 10},
 	{core.ErrReadOnly, http.StatusServiceUnavailable, "the store is read-only for now; try again", 10},
 	{core.ErrSchema, http.StatusServiceUnavailable, "the store's schema version does not fit this program", 0},
 	{core.ErrLocked, http.StatusServiceUnavailable, "another process has the database file open", 0},
@@ -40,6 +42,7 @@ func problemOf(err error) *Problem {
 	var fields core.FieldErrors
 	var field *core.FieldError
 	var conflict *core.ConflictError
+	var unready *unready
 	switch {
 	case errors.As(err, &p):
 		return p
@@ -49,6 +52,8 @@ func problemOf(err error) *Problem {
 		return fieldProblem(http.StatusUnprocessableEntity, field.Field, field.Rule)
 	case errors.As(err, &conflict):
 		return conflictProblem(conflict)
+	case errors.As(err, &unready):
+		return newProblem(http.StatusServiceUnavailable, unready.advice)
 	}
 	for _, row := range statuses {
 		if errors.Is(err, row.is) {
