@@ -241,9 +241,9 @@ func (s *Submitter) writeGroup(group []*submission) {
 
 // certainlyUnwritten reports whether err tells of a fault of the group's content, so that nothing was written
 // and each job may be tried alone. After an outage or a timeout nothing is certain, and trying again could
-// write a job twice.
+// write a job twice. A lock that a group without keys meets is on the whole table: each alone would only wait as long.
 func certainlyUnwritten(err error) bool {
-	return !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrReadOnly) &&
+	return !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrReadOnly) && !errors.Is(err, ErrBusy) && !errors.Is(err, ErrUnsafe) &&
 		!errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled)
 }
 

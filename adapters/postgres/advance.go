@@ -28,7 +28,7 @@ func (s *Store) AdvanceSchedules(ctx context.Context, steps []core.Advance, fenc
 		first[i] = jobs
 		jobs += len(steps[i].Jobs)
 	}
-	err = s.run(ctx, "advance schedules", s.guard(s.opts.LockTimeout), s.sql.call("advance_schedules", a, func(r wire.Row) error {
+	calls := []wire.Call{s.guard(s.opts.LockTimeout), s.sql.call("advance_schedules", a, func(r wire.Row) error {
 		step, place := int(r.Int(0))-1, int(r.Int(2))
 		answer := &answers[step]
 		if place == 0 {
@@ -38,8 +38,12 @@ func (s *Store) AdvanceSchedules(ctx context.Context, steps []core.Advance, fenc
 		}
 		answer.JobIDs[place-1-first[step]] = r.Int(3)
 		return nil
-	}))
-	return answers, err
+	})}
+	if fence != nil {
+		return answers, s.run(ctx, "advance schedules", calls...)
+	}
+	calls[0] = s.guard(glanceWait)
+	return answers, s.write(ctx, "advance schedules", "", calls...)
 }
 
 // stepJob is a job of the step of that number, counted from 1.

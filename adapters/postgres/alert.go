@@ -20,7 +20,7 @@ func (s *Store) RaiseAlerts(ctx context.Context, alerts []core.Alert) error {
 	wire.Texts(a, alerts, func(al *core.Alert) string { return al.Detail })
 	wire.Bools(a, alerts, func(al *core.Alert) bool { return clears(al) })
 	wire.Bools(a, alerts, func(al *core.Alert) bool { return momentary(al) })
-	return s.run(ctx, "raise alerts", s.guard(s.opts.LockTimeout), s.sql.call("raise_alerts", a, nil))
+	return s.repeat(ctx, "raise alerts", s.guard(s.opts.LockTimeout), s.sql.call("raise_alerts", a, nil))
 }
 
 // clears and momentary say what is to become of an alert that is raised: see core.ScheduleStore.
@@ -31,7 +31,7 @@ func momentary(a *core.Alert) bool { return !a.RaisedAt.IsZero() && !a.ClearedAt
 // Alerts lists alerts, newest first.
 func (s *Store) Alerts(ctx context.Context, q core.AlertQuery) (list []core.Alert, err error) {
 	a := wire.NewArgs(6).TextOrNull(q.Tenant).Text(q.Kind).Bool(q.Open).Bool(q.Unsent).Int8(q.Before).Int8(int64(q.Limit))
-	err = s.run(ctx, "alerts", s.sql.call("list_alerts", a, func(r wire.Row) error {
+	err = s.read(ctx, "alerts", s.sql.call("list_alerts", a, func(r wire.Row) error {
 		list = append(list, core.Alert{
 			ID: r.Int(0), Kind: r.Text(1), Tenant: r.Text(2), Subject: r.Text(3), Detail: r.Text(4), RaisedAt: r.Time(5), ClearedAt: r.Time(6), Count: r.Int(7),
 		})
@@ -58,7 +58,7 @@ func (s *Store) MarkAlerts(ctx context.Context, alerts []core.Alert) error {
 	a := wire.NewArgs(2)
 	wire.Int8s(a, alerts, func(al *core.Alert) int64 { return al.ID })
 	wire.Int2s(a, alerts, func(al *core.Alert) int16 { return eventOf(al.ClearedAt) })
-	return s.run(ctx, "mark alerts", s.guard(s.opts.LockTimeout), s.sql.call("mark_alerts", a, nil))
+	return s.repeat(ctx, "mark alerts", s.guard(s.opts.LockTimeout), s.sql.call("mark_alerts", a, nil))
 }
 
 // eventOf is the number of an alert's last event: 1 raised, 2 cleared.

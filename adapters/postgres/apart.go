@@ -48,7 +48,7 @@ func (s *Store) TellApart(ctx context.Context) (faults []core.RowFault, err erro
 // Apart lists rows that are set apart; see core.StatsStore.
 func (s *Store) Apart(ctx context.Context, limit int) (faults []core.RowFault, err error) {
 	a := s.args(2).Interval(core.ApartOver).Int8(int64(limit))
-	err = s.run(ctx, "list apart", s.guard(s.opts.LockTimeout), s.sql.call("list_apart", a, func(r wire.Row) error {
+	err = s.read(ctx, "list apart", s.guard(glanceWait), s.sql.call("list_apart", a, func(r wire.Row) error {
 		faults = append(faults, rowFault(r))
 		return nil
 	}))

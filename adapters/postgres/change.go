@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
 	"github.com/belfry-dev/belfry/core"
@@ -38,14 +39,17 @@ func (s *Store) Reschedule(ctx context.Context, id int64, when core.When) (core.
 	})
 }
 
+// jobSubject names a job as what calls may wait for.
+func jobSubject(id int64) string { return "job " + strconv.FormatInt(id, 10) }
+
 // change sends a conditional statement for one job. When no row comes back it looks where the job is: absent
 // everywhere is ErrNotFound, a status that does not allow the change is a conflict, and one that does allow it
 // means that the job moved meanwhile, and the statement is sent again.
 func (s *Store) change(ctx context.Context, act string, id int64, allowed func(core.Status) bool, call func(suffix string, each func(wire.Row) error) wire.Call) (core.Job, error) {
 	for range changeRounds {
 		var changed core.Job
-		err := s.end(ctx, act, func(suffix string) []wire.Call {
-			return []wire.Call{s.guard(s.opts.LockTimeout), call(suffix, func(r wire.Row) error {
+		err := s.writeEnd(ctx, act, jobSubject(id), func(suffix string) []wire.Call {
+			return []wire.Call{s.guard(glanceWait), call(suffix, func(r wire.Row) error {
 				changed = job(r)
 				return nil
 			})}

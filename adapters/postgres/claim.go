@@ -58,7 +58,7 @@ func (s *Store) claim(ctx context.Context, req core.ClaimRequest) (core.ClaimRes
 func (s *Store) Waiting(ctx context.Context) ([]core.Lane, error) {
 	var lanes []core.Lane
 	var now time.Time
-	err := s.run(ctx, "waiting", s.guard(s.opts.LockTimeout),
+	err := s.repeat(ctx, "waiting", s.guard(s.opts.LockTimeout),
 		s.sql.call("now", s.args(0), func(r wire.Row) error {
 			now = r.Time(0)
 			return nil

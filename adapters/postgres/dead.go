@@ -45,7 +45,11 @@ func (s *Store) redrive(ctx context.Context, act, suffix string, q core.DeadQuer
 	var list []core.Redriven
 	var left []int
 	args := s.deadArgs(q, limit).Time(pace.From).Interval(pace.Every)
-	err := s.run(ctx, act, s.guard(s.opts.LockTimeout),
+	subject := ""
+	if len(q.IDs) == 1 {
+		subject = jobSubject(q.IDs[0])
+	}
+	err := s.write(ctx, act, subject, s.guard(glanceWait),
 		s.sql.call(deadName("redrive"+suffix, q), args, func(r wire.Row) error {
 			one := core.Redriven{ID: r.Int(0)}
 			if r.Null(1) {
@@ -77,7 +81,7 @@ func (s *Store) keyConflict(ctx context.Context, id int64) (*core.ConflictError,
 		return nil, err
 	}
 	conflict := &core.ConflictError{Job: found, Act: "retry"}
-	err = s.run(ctx, "retry", s.guard(s.opts.LockTimeout), s.sql.call("key_holder", wire.NewArgs(1).Int8(id), func(r wire.Row) error {
+	err = s.read(ctx, "retry", s.guard(glanceWait), s.sql.call("key_holder", wire.NewArgs(1).Int8(id), func(r wire.Row) error {
 		conflict.Other = r.Int(0)
 		return nil
 	}))
@@ -86,7 +90,7 @@ func (s *Store) keyConflict(ctx context.Context, id int64) (*core.ConflictError,
 
 // Discard deletes dead letters.
 func (s *Store) Discard(ctx context.Context, q core.DeadQuery, limit int) (n int, err error) {
-	err = s.run(ctx, "discard", s.guard(s.opts.LockTimeout), s.sql.call(deadName("discard", q), s.deadArgs(q, limit), func(wire.Row) error {
+	err = s.write(ctx, "discard", "", s.guard(glanceWait), s.sql.call(deadName("discard", q), s.deadArgs(q, limit), func(wire.Row) error {
 		n++
 		return nil
 	}))
@@ -95,7 +99,7 @@ func (s *Store) Discard(ctx context.Context, q core.DeadQuery, limit int) (n int
 
 // CountDead counts dead letters.
 func (s *Store) CountDead(ctx context.Context, q core.DeadQuery) (n int, err error) {
-	err = s.run(ctx, "count dead", s.guard(s.opts.LockTimeout), s.sql.call(deadName("count_dead", q), s.deadArgs(q, core.CountCap), func(r wire.Row) error {
+	err = s.read(ctx, "count dead", s.guard(glanceWait), s.sql.call(deadName("count_dead", q), s.deadArgs(q, core.CountCap), func(r wire.Row) error {
 		n = int(r.Int(0))
 		return nil
 	}))
@@ -105,7 +109,7 @@ func (s *Store) CountDead(ctx context.Context, q core.DeadQuery) (n int, err err
 // DeadGroups counts dead letters that failed alike.
 func (s *Store) DeadGroups(ctx context.Context, q core.DeadQuery, limit int) (groups []core.DeadGroup, err error) {
 	args := s.deadArgs(q, core.CountCap).Int8(int64(max(limit, 0)))
-	err = s.run(ctx, "dead groups", s.guard(s.opts.LockTimeout), s.sql.call(deadName("dead_groups", q), args, func(r wire.Row) error {
+	err = s.read(ctx, "dead groups", s.guard(glanceWait), s.sql.call(deadName("dead_groups", q), args, func(r wire.Row) error {
 		g := core.DeadGroup{Type: r.Text(0), Group: r.Text(1), Count: int(r.Int(2)), First: r.Time(3), Last: r.Time(4)}
 		if errs := attemptErrors(r[5]); len(errs) > 0 {
 			g.Error = errs[len(errs)-1].Error

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -79,7 +81,10 @@ type Diagnosis struct {
 	number    int
 	isolation string
 	encoding  string
+	commit    string // synchronous_commit
 	readOnly  bool
+	rights    []string // that this role lacks, by what it may not do
+	mend      []string // statements that put sequences ahead of their rows
 	Now       time.Time
 
 	OldestSnapshot      time.Duration // zero means none, or none that may be seen
@@ -120,7 +125,7 @@ func Diagnose(ctx context.Context, dsn string) (Diagnosis, error) {
 			return err
 		}
 		var seconds float64
-		if err := conn.QueryRow(ctx, sql["diagnose_server"]).Scan(&d.Version, &d.number, &d.isolation, &d.encoding, &d.readOnly, &d.Now,
+		if err := conn.QueryRow(ctx, sql["diagnose_server"]).Scan(&d.Version, &d.number, &d.isolation, &d.encoding, &d.commit, &d.readOnly, &d.Now,
 			&seconds, &d.SnapshotPID, &d.SnapshotApplication, &d.SnapshotState); err != nil {
 			return err
 		}
@@ -137,6 +142,9 @@ func Diagnose(ctx context.Context, dsn string) (Diagnosis, error) {
 			return nil
 		}
 		if err != nil {
+			return err
+		}
+		if err := d.lookAtStore(ctx, conn, sql); err != nil {
 			return err
 		}
 		d.Unhandled, err = unhandled(ctx, conn, sql)
@@ -175,17 +183,53 @@ func (d Diagnosis) Faults() []Fault {
 	if d.encoding != "UTF8" {
 		faults = append(faults, Fault{"the database's encoding is " + d.encoding, "make a database with ENCODING 'UTF8'"})
 	}
+	if d.commit == "off" {
+		faults = append(faults, Fault{"synchronous_commit is off: a crash of the server loses jobs that were accepted", "ALTER DATABASE … SET synchronous_commit = on, and the same for the role"})
+	}
+	for _, lack := range d.rights {
+		faults = append(faults, Fault{lack, "GRANT it to the role, as the owner of the tables"})
+	}
+	if len(d.mend) > 0 {
+		faults = append(faults, Fault{"sequences are behind their rows, as some kinds of restore leave them: ids would be given twice", "run " + strings.Join(d.mend, "; ")})
+	}
 	if d.readOnly {
 		faults = append(faults, Fault{"the server takes no writes", "it is a standby, or default_transaction_read_only is on: point Belfry at the primary"})
 	}
 	return faults
 }
 
+// lookAtStore asks what the store itself would refuse to work with. A role that may not look at sequences leaves them out.
+func (d *Diagnosis) lookAtStore(ctx context.Context, conn *pgx.Conn, sql statements) error {
+	var toWrite, toMaintain string
+	if err := conn.QueryRow(ctx, sql["diagnose_rights"]).Scan(&toWrite, &toMaintain); err != nil {
+		return err
+	}
+	for what, rights := range map[string]string{doWrite: toWrite, doMaintain: toMaintain} {
+		if rights != "" {
+			d.rights = append(d.rights, "this role may not "+what+": it lacks "+rights)
+		}
+	}
+	slices.Sort(d.rights)
+	rows, err := conn.Query(ctx, sql["sequences_behind"])
+	if err == nil {
+		var name string
+		var highest int64
+		_, err = pgx.ForEachRow(rows, []any{&name, &highest}, func() error {
+			d.mend = append(d.mend, setSequence(name, highest))
+			return nil
+		})
+	}
+	if hasCode(err, codeNotAllowed) {
+		return nil
+	}
+	return err
+}
+
 // inspect looks at a database over a connection of its own, with no prepared statements, which poolers do not like.
 func inspect(ctx context.Context, dsn string, look func(*pgx.Conn) error) error {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		return ErrAddress
+		return errAddress
 	}
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	if config.ConnectTimeout == 0 {
@@ -200,7 +244,7 @@ func inspect(ctx context.Context, dsn string, look func(*pgx.Conn) error) error 
 
 // inspected is wrap for inspect, whose address may not be one.
 func inspected(act string, err error) error {
-	if errors.Is(err, ErrAddress) {
+	if errors.Is(err, errAddress) {
 		return fmt.Errorf("postgres: %s: %w", act, err)
 	}
 	return wrap(act, err)

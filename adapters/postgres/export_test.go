@@ -10,3 +10,6 @@ func MigrateTo(ctx context.Context, dsn string, version int) error {
 	}
 	return Migrator{}.upTo(ctx, dsn, list[:version])
 }
+
+// ComparedSequences is the text that names the sequences that are compared with rows.
+const ComparedSequences = sequencesBehind

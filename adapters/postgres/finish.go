@@ -97,11 +97,8 @@ func (f *finishing) finish(ctx context.Context) error {
 
 // send sends the calls made for the usual history, and where a day has no partition those for the overflow.
 func (f *finishing) send(ctx context.Context, calls func(suffix string) []wire.Call) error {
-	err := f.s.send(ctx, calls("")...)
-	if hasCode(err, codeNoPartition) {
-		err = f.s.send(ctx, calls(overflowSuffix)...)
-	}
-	return err
+	// An end that is repeated gets the first answer.
+	return endVia(calls, func(calls ...wire.Call) error { return f.s.sendAs(ctx, engineShare, true, calls...) })
 }
 
 // optimistic ends those that are done in the cheap way, the others in the general one.
@@ -178,7 +175,7 @@ func (f *finishing) state(ctx context.Context, missing []end) (busy []end, err e
 	wire.Int8s(a, missing, func(e *end) int64 { return e.ID })
 	wire.Int8s(a, missing, func(e *end) int64 { return e.Token })
 	wire.Bools(a, missing, func(e *end) bool { return e.Lost })
-	err = f.s.run(ctx, "finish", f.s.guard(finishLockWait), f.s.sql.call("finish_state", a, func(r wire.Row) error {
+	err = f.s.repeat(ctx, "finish", f.s.guard(finishLockWait), f.s.sql.call("finish_state", a, func(r wire.Row) error {
 		e := missing[r.Int(0)-1]
 		switch {
 		case r.Bool(2):

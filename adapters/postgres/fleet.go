@@ -52,12 +52,12 @@ var fleetParts = strings.NewReplacer(
 func (s *Store) Announce(ctx context.Context, p core.Presence) error {
 	a := s.args(10).Text(p.ID).Text(p.Host).Text(p.Version).Bool(p.Function).Bool(p.Queues).Bool(p.Delivers)
 	wire.Texts(a, p.Types, func(t *string) string { return *t }).Text(p.TypesKey()).Int8(int64(p.Slots)).Int8(int64(p.Busy))
-	return s.run(ctx, "announce", s.guard(s.opts.LockTimeout), s.sql.call("announce", a, nil))
+	return s.repeat(ctx, "announce", s.guard(s.opts.LockTimeout), s.sql.call("announce", a, nil))
 }
 
 // Withdraw says that a worker is gone.
 func (s *Store) Withdraw(ctx context.Context, id string) error {
-	return s.run(ctx, "withdraw", s.guard(s.opts.LockTimeout), s.sql.call("withdraw", wire.NewArgs(1).Text(id), nil))
+	return s.repeat(ctx, "withdraw", s.guard(s.opts.LockTimeout), s.sql.call("withdraw", wire.NewArgs(1).Text(id), nil))
 }
 
 // The kinds of rows of the statement fleet.
@@ -71,7 +71,7 @@ const (
 // Fleet reads what workers handle now.
 func (s *Store) Fleet(ctx context.Context) (core.Fleet, error) {
 	f := core.Fleet{Live: map[string]bool{}, Marked: map[string]bool{}, Earlier: map[string]bool{}}
-	err := s.run(ctx, "fleet", s.guard(s.opts.LockTimeout), s.sql.call("fleet", s.args(0), func(r wire.Row) error {
+	err := s.repeat(ctx, "fleet", s.guard(s.opts.LockTimeout), s.sql.call("fleet", s.args(0), func(r wire.Row) error {
 		switch r.Int(0) {
 		case fleetLive:
 			f.Live[r.Text(1)] = true

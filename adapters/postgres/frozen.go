@@ -16,17 +16,18 @@ const thawKey = "belfry.thaw"
 // pingTimeout bounds the question whether a connection still lives: a dead one often says nothing at all.
 const pingTimeout = 3 * time.Second
 
-// Thawed says that this process may have been frozen: each connection is asked whether it still lives before its next
+// Thawed says that this process may have been frozen, or that connections were lost: each connection is asked whether it still lives before its next
 // use. A frozen process cannot measure how long a connection was idle, for its clock may have stood still.
 func (s *Store) Thawed() { s.thaws.Add(1) }
 
-// shouldPing reports whether a connection is asked whether it still lives.
+// shouldPing reports whether a connection is asked whether it still lives. One on which the server has something to say
+// while nobody asks is likely to be at its end.
 func (s *Store) shouldPing(_ context.Context, p pgxpool.ShouldPingParams) bool {
 	known := p.Conn.PgConn().CustomData()
 	thaws := s.thaws.Load()
 	asked, _ := known[thawKey].(int64)
 	known[thawKey] = thaws
-	return asked != thaws || p.IdleDuration > idlePing
+	return asked != thaws || p.IdleDuration > idlePing || !quiet(p.Conn.PgConn().Conn())
 }
 
 // errPlainPassword refuses to send a password that was made for one connection in the clear.

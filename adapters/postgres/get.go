@@ -10,7 +10,7 @@ import (
 // Get reads one job, in one statement over all tables: a job that is moving is found in one of them.
 func (s *Store) Get(ctx context.Context, id int64) (core.Job, error) {
 	found := core.Job{}
-	err := s.run(ctx, "get", s.guard(s.opts.LockTimeout), s.sql.call("get", idArgs([]int64{id}), func(r wire.Row) error {
+	err := s.read(ctx, "get", s.guard(glanceWait), s.sql.call("get", idArgs([]int64{id}), func(r wire.Row) error {
 		found = job(r)
 		return nil
 	}))
@@ -26,7 +26,7 @@ func (s *Store) Ended(ctx context.Context, ids []int64) (map[int64]core.Status, 
 	if len(ids) == 0 {
 		return ended, nil
 	}
-	err := s.run(ctx, "ended", s.guard(s.opts.LockTimeout), s.sql.call("ended", idArgs(ids), func(r wire.Row) error {
+	err := s.read(ctx, "ended", s.guard(glanceWait), s.sql.call("ended", idArgs(ids), func(r wire.Row) error {
 		ended[r.Int(0)] = core.Status(r.Int(1))
 		return nil
 	}))

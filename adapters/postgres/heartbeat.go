@@ -50,7 +50,7 @@ func (s *Store) heartbeat(ctx context.Context, beats []core.Ref, lease time.Dura
 		return answers, nil
 	}
 	extended := 0
-	err := s.run(ctx, "heartbeat", s.guard(s.opts.LockTimeout),
+	err := s.repeat(ctx, "heartbeat", s.guard(s.opts.LockTimeout),
 		s.sql.call("heartbeat", refArgs(s.args(3).Interval(lease), beats), func(r wire.Row) error {
 			answers[r.Int(0)-1] = core.Beat{CancelWanted: r.Bool(1)}
 			extended++

@@ -23,8 +23,17 @@ const onceIdle = 10 * time.Second
 // are new. Only a dedupe key among them may be waited for by others, as always for at most a lock timeout.
 func (s *Store) SubmitOnce(ctx context.Context, key core.IdempotencyKey, jobs []core.NewJob, render func([]core.Submitted) (core.Answer, error)) (core.Once, error) {
 	for round := 1; ; round++ {
-		once, err := s.submitOnce(ctx, key, jobs, render)
+		var once core.Once
+		var gone bool
+		err := s.patiently(ctx, keySubject(jobs), func() (err error) {
+			once, gone, err = s.submitOnce(ctx, key, jobs, render)
+			return err
+		})
 		again := hasCode(err, codeSerialization) || hasCode(err, codeDeadlock) || wire.Outdated(err)
+		if gone && err != nil { // whatever became of it, the key finds it
+			s.Thawed()
+			again = round < maxSends && ctx.Err() == nil
+		}
 		if !again || round == submitRounds {
 			return once, wrapOnce(err)
 		}
@@ -49,15 +58,20 @@ type renderError struct{ err error }
 func (e *renderError) Error() string { return e.err.Error() }
 
 // submitOnce is one try, in a transaction of its own.
-func (s *Store) submitOnce(ctx context.Context, key core.IdempotencyKey, jobs []core.NewJob, render func([]core.Submitted) (core.Answer, error)) (once core.Once, err error) {
+func (s *Store) submitOnce(ctx context.Context, key core.IdempotencyKey, jobs []core.NewJob, render func([]core.Submitted) (core.Answer, error)) (once core.Once, gone bool, err error) {
+	leave, err := s.shares.enter(ctx, changeShare)
+	if err != nil {
+		return once, false, err
+	}
+	defer leave()
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
-		return once, err
+		return once, false, err
 	}
 	defer conn.Release() // one that is still in a transaction is closed by it, and the server rolls back
 	pg := conn.Conn().PgConn()
 	if err := pg.Exec(ctx, "BEGIN").Close(); err != nil {
-		return once, err
+		return once, pg.IsClosed(), err
 	}
 	once, err = s.onceInTx(ctx, pg, key, jobs, render)
 	end := "COMMIT"
@@ -65,12 +79,12 @@ func (s *Store) submitOnce(ctx context.Context, key core.IdempotencyKey, jobs []
 		end = "ROLLBACK"
 	}
 	if pg.IsClosed() {
-		return once, err
+		return once, true, err
 	}
 	if ended := pg.Exec(ctx, end).Close(); err == nil && !once.Replayed {
 		err = ended
 	}
-	return once, err
+	return once, pg.IsClosed(), err
 }
 
 // onceInTx finds the key's answer, or writes the jobs and keeps what they come to.
@@ -96,7 +110,7 @@ func (s *Store) onceInTx(ctx context.Context, pg *pgconn.PgConn, key core.Idempo
 func (s *Store) findKey(ctx context.Context, pg *pgconn.PgConn, key core.IdempotencyKey) (once core.Once, err error) {
 	held := false
 	var hash, packed []byte
-	err = wire.Run(ctx, pg, s.guard(s.opts.LockTimeout), s.sql.call("bound_idle", wire.NewArgs(1).Text(onceIdle.String()), nil),
+	err = wire.Run(ctx, pg, s.guard(glanceWait), s.sql.call("bound_idle", wire.NewArgs(1).Text(onceIdle.String()), nil),
 		s.sql.call("hold_key", wire.NewArgs(1).Int8(keyNumber(key)), func(r wire.Row) error {
 			held = r.Bool(0)
 			return nil

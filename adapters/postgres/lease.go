@@ -32,7 +32,7 @@ func (s *Store) noteHeld(holder string, held []core.Held) (lost bool) {
 
 // ReleaseLeases gives the holder's bucket leases up as clean.
 func (s *Store) ReleaseLeases(ctx context.Context, holder string) error {
-	err := s.run(ctx, "release leases", s.guard(s.opts.LockTimeout), s.sql.call("lease_release", wire.NewArgs(1).Text(holder), nil))
+	err := s.repeat(ctx, "release leases", s.guard(s.opts.LockTimeout), s.sql.call("lease_release", wire.NewArgs(1).Text(holder), nil))
 	if err == nil {
 		s.noteHeld(holder, nil)
 	}

@@ -33,7 +33,7 @@ func (s *Store) List(ctx context.Context, q core.ListQuery) (core.Page, error) {
 // listRows sends one form of list. whole is false where the rows in flight were too many to be listed as such.
 func (s *Store) listRows(ctx context.Context, name string, q core.ListQuery) (page core.Page, whole bool, err error) {
 	whole = true
-	err = s.run(ctx, "list", s.guard(s.opts.LockTimeout), s.sql.call(name, listArgs(q, s.window()), func(r wire.Row) error {
+	err = s.read(ctx, "list", s.guard(glanceWait), s.sql.call(name, listArgs(q, s.window()), func(r wire.Row) error {
 		last := r.Bool(jobWidth + 1)
 		if last && name == "list_in_flight" {
 			whole = false

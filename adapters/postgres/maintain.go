@@ -26,7 +26,7 @@ const (
 func (s *Store) Maintain(ctx context.Context, req core.MaintainRequest) (core.MaintainResult, error) {
 	var result core.MaintainResult
 	steps := []func(context.Context, core.MaintainRequest, *core.MaintainResult) error{
-		s.makePartitions, s.keepLedger, s.emptyOverflow, s.dropPartitions, s.dropDead, s.dropAlerts, s.dropKeys, s.dropApart, s.mergeRollups, s.dropWorkers,
+		s.mend, s.makePartitions, s.keepLedger, s.emptyOverflow, s.dropPartitions, s.dropDead, s.dropAlerts, s.dropKeys, s.dropApart, s.mergeRollups, s.dropWorkers,
 	}
 	var faults error
 	for _, step := range steps {
@@ -35,6 +35,11 @@ func (s *Store) Maintain(ctx context.Context, req core.MaintainRequest) (core.Ma
 		}
 	}
 	return result, faults
+}
+
+// mend looks at what may have changed under the store since it began: rights, and ids.
+func (s *Store) mend(ctx context.Context, _ core.MaintainRequest, _ *core.MaintainResult) error {
+	return errors.Join(s.checkMaintainRights(ctx), s.mendSequences(ctx))
 }
 
 // historyDay is one history table.
@@ -167,13 +172,31 @@ func (s *Store) dropDay(ctx context.Context, d historyDay) error {
 			return err
 		}
 	case d.attached:
-		wait, cancel := context.WithTimeout(ctx, detachWait)
-		defer cancel()
-		if err := s.send(wait, wire.Call{SQL: detach + " CONCURRENTLY"}); err != nil {
+		if err := s.detach(ctx, detach+" CONCURRENTLY"); err != nil {
 			return err
 		}
 	}
 	return s.send(ctx, s.guard(maintainLockWait), wire.Call{SQL: "DROP TABLE belfry." + d.name})
+}
+
+// detach runs the statement, which stands in no transaction, with more patience than a session of the store's has.
+func (s *Store) detach(ctx context.Context, statement string) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*detachWait)
+	defer cancel()
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	pg := conn.Conn().PgConn()
+	if !wire.IsSession(pg) {
+		return wire.Run(ctx, pg, wire.Call{SQL: statement})
+	}
+	if err := pg.Exec(ctx, "SET lock_timeout = '"+milliseconds(detachWait)+"'").Close(); err != nil {
+		return err
+	}
+	err = wire.Run(ctx, pg, wire.Call{SQL: statement})
+	return errors.Join(err, pg.Exec(ctx, "SET lock_timeout = '"+milliseconds(sessionLockWait)+"'").Close())
 }
 
 // leaveToOthers reports whether dropping a day failed because it is in use, or because another process drops it too.

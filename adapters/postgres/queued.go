@@ -11,7 +11,7 @@ import (
 // being a scheduler.
 func (s *Store) CountQueued(ctx context.Context) (map[core.Priority]int, error) {
 	queued := map[core.Priority]int{}
-	err := s.run(ctx, "count queued", s.guard(s.opts.LockTimeout), s.countQueued(func(p core.Priority, n int) { queued[p] = n }))
+	err := s.repeat(ctx, "count queued", s.guard(s.opts.LockTimeout), s.countQueued(func(p core.Priority, n int) { queued[p] = n }))
 	return queued, err
 }
 

@@ -20,7 +20,7 @@ func (s *Store) CreateSchedule(ctx context.Context, sched core.Schedule) (core.S
 	made := false
 	a := s.args(13).Text(sched.Tenant).Text(sched.Name).Text(sched.Rule.Type).Bool(sched.Rule.Paused).Bool(sched.Rule.Exclusive()).JSON(rule).
 		Time(st.Anchor).Time(st.Accounted).Time(st.NextDue).Time(st.PausedAt).Text(st.TZData).Time(st.ExpectBy).Time(st.Expected).JSON(sched.Rule.Payload)
-	err = s.run(ctx, "create schedule", s.guard(s.opts.LockTimeout), s.sql.call("create_schedule", a, func(r wire.Row) error {
+	err = s.write(ctx, "create schedule", "schedule "+sched.Tenant+"\x00"+sched.Name, s.guard(glanceWait), s.sql.call("create_schedule", a, func(r wire.Row) error {
 		made = true
 		sched.ID, sched.Version = r.Int(0), 1
 		sched.CreatedAt = r.Time(1)
@@ -55,7 +55,7 @@ func (s *Store) ListSchedules(ctx context.Context, q core.ScheduleQuery) ([]core
 }
 
 func (s *Store) schedules(ctx context.Context, act string, call func(string, *wire.Args, func(wire.Row) error) wire.Call, name string, a *wire.Args) (list []core.Schedule, err error) {
-	err = s.run(ctx, act, s.guard(s.opts.LockTimeout), call(name, a, func(r wire.Row) error {
+	err = s.read(ctx, act, s.guard(glanceWait), call(name, a, func(r wire.Row) error {
 		list = append(list, schedule(r))
 		return nil
 	}))
@@ -67,7 +67,7 @@ func (s *Store) DeleteSchedule(ctx context.Context, tenant, name string, version
 	fault := core.ErrNotFound
 	a := s.args(3).Text(tenant).Text(name).Int8(version)
 	lock := s.sql.call("lock_schedule", wire.NewArgs(2).Text(tenant).Text(name), nil)
-	err := s.run(ctx, "delete schedule", s.guard(s.opts.LockTimeout), lock, s.sql.call("delete_schedule", a, func(r wire.Row) error {
+	err := s.write(ctx, "delete schedule", "schedule "+tenant+"\x00"+name, s.guard(glanceWait), lock, s.sql.call("delete_schedule", a, func(r wire.Row) error {
 		if fault = nil; !r.Bool(1) {
 			fault = core.ErrStale
 		}
@@ -81,7 +81,7 @@ func (s *Store) DeleteSchedule(ctx context.Context, tenant, name string, version
 
 // ActiveRuns lists the live jobs of a schedule.
 func (s *Store) ActiveRuns(ctx context.Context, tenant, name string) (ids []int64, err error) {
-	err = s.run(ctx, "active runs", s.guard(s.opts.LockTimeout), s.sql.call("active_runs", wire.NewArgs(2).Text(tenant).Text(name), func(r wire.Row) error {
+	err = s.repeat(ctx, "active runs", s.guard(s.opts.LockTimeout), s.sql.call("active_runs", wire.NewArgs(2).Text(tenant).Text(name), func(r wire.Row) error {
 		ids = append(ids, r.Int(0))
 		return nil
 	}))
@@ -91,7 +91,7 @@ func (s *Store) ActiveRuns(ctx context.Context, tenant, name string) (ids []int6
 // Occurrences reads a ledger, newest first.
 func (s *Store) Occurrences(ctx context.Context, q core.OccurrenceQuery) (list []core.Occurrence, err error) {
 	a := wire.NewArgs(5).Int8(q.ScheduleID).Time(q.From).Time(q.Before).Text(q.Outcome).Int8(int64(q.Limit))
-	err = s.run(ctx, "occurrences", s.guard(s.opts.LockTimeout), s.sql.call("occurrences", a, func(r wire.Row) error {
+	err = s.read(ctx, "occurrences", s.guard(glanceWait), s.sql.call("occurrences", a, func(r wire.Row) error {
 		list = append(list, core.Occurrence{
 			From: r.Time(0), To: r.Time(1), Count: r.Int(2), Outcome: r.Text(3), Reason: r.Text(4), JobID: r.Int(5), At: r.Time(6),
 		})
@@ -114,7 +114,7 @@ func (s *Store) Succeeded(ctx context.Context, asks []core.SuccessQuery) ([]core
 		}
 	}
 	a.Time(earliest)
-	err := s.run(ctx, "succeeded", s.guard(s.opts.LockTimeout), s.sql.call("succeeded", a, func(r wire.Row) error {
+	err := s.repeat(ctx, "succeeded", s.guard(s.opts.LockTimeout), s.sql.call("succeeded", a, func(r wire.Row) error {
 		found[r.Int(0)-1] = core.Success{First: r.Time(1), Newest: r.Time(2)}
 		return nil
 	}))

@@ -42,7 +42,7 @@ func checkVersion(v version) error {
 // checkSchema asks the database for its version.
 func (s *Store) checkSchema(ctx context.Context) error {
 	var v version
-	err := s.send(ctx, s.sql.call("schema_version", nil, func(r wire.Row) error {
+	err := s.sendAs(ctx, probeShare, true, s.sql.call("schema_version", nil, func(r wire.Row) error {
 		v = version{applied: int(r.Int(0)), oldest: int(r.Int(1))}
 		return nil
 	}))

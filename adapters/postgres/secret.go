@@ -10,7 +10,7 @@ import (
 // Secret returns the installation's secret of that name; see core.TypeStore. Of callers at once one's bytes are kept,
 // and the others, who wait for its commit, get these.
 func (s *Store) Secret(ctx context.Context, name string, fresh []byte) (value []byte, err error) {
-	err = s.run(ctx, "secret", s.guard(s.opts.LockTimeout),
+	err = s.repeat(ctx, "secret", s.guard(s.opts.LockTimeout),
 		s.sql.call("keep_secret", wire.NewArgs(2).Text(name).Text(hex.EncodeToString(fresh)), nil),
 		s.sql.call("secret", wire.NewArgs(1).Text(name), func(r wire.Row) error {
 			value = r.Bytes(0)

@@ -101,7 +101,7 @@ func (s *Store) start(ctx context.Context, refs []core.Ref, req core.ClaimReques
 func (s *Store) current(ctx context.Context, act string, refs []core.Ref, status core.Status) (map[int]bool, error) {
 	found := map[int]bool{}
 	a := refArgs(wire.NewArgs(3), refs).Int2(int16(status))
-	err := s.run(ctx, act, s.guard(s.opts.LockTimeout), s.sql.call("current", a, func(r wire.Row) error {
+	err := s.repeat(ctx, act, s.guard(s.opts.LockTimeout), s.sql.call("current", a, func(r wire.Row) error {
 		found[int(r.Int(0))-1] = true
 		return nil
 	}))
@@ -110,7 +110,7 @@ func (s *Store) current(ctx context.Context, act string, refs []core.Ref, status
 
 // ReadClaim returns the running rows of one claim. It reads all running rows: it is for answers that were lost.
 func (s *Store) ReadClaim(ctx context.Context, claimID int64) (jobs []core.Job, err error) {
-	err = s.run(ctx, "read claim", s.guard(s.opts.LockTimeout), s.sql.call("read_claim", wire.NewArgs(1).Int8(claimID), func(r wire.Row) error {
+	err = s.repeat(ctx, "read claim", s.guard(s.opts.LockTimeout), s.sql.call("read_claim", wire.NewArgs(1).Int8(claimID), func(r wire.Row) error {
 		jobs = append(jobs, job(r))
 		return nil
 	}))

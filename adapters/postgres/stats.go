@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
@@ -12,7 +11,7 @@ import (
 // Stats counts; see core.StatsStore. One transaction, one round trip.
 func (s *Store) Stats(ctx context.Context, since time.Duration) (core.Stats, error) {
 	var st core.Stats
-	err := s.run(ctx, "stats", s.guard(s.opts.LockTimeout),
+	err := s.read(ctx, "stats", s.guard(glanceWait),
 		s.sql.call("stats", s.args(1).Int8(core.CountCap), func(r wire.Row) error {
 			st.Now = r.Time(0)
 			st.DeadLetters, st.Stuck, st.HistoryOverflow = int(r.Int(1)), int(r.Int(2)), int(r.Int(3))
@@ -65,7 +64,7 @@ func (s *Store) Stats(ctx context.Context, since time.Duration) (core.Stats, err
 // StatsOf counts the live rows and dead letters of one tenant; see core.StatsStore.
 func (s *Store) StatsOf(ctx context.Context, tenant string) (core.Stats, error) {
 	var st core.Stats
-	err := s.run(ctx, "stats of a tenant", s.guard(s.opts.LockTimeout),
+	err := s.read(ctx, "stats of a tenant", s.guard(glanceWait),
 		s.sql.call("stats_of", s.args(2).Int8(core.CountCap).Text(tenant), func(r wire.Row) error {
 			st.Now, st.DeadLetters = r.Time(0), int(r.Int(1))
 			return nil
@@ -79,7 +78,7 @@ func (s *Store) StatsOf(ctx context.Context, tenant string) (core.Stats, error) 
 
 // CountSchedules counts schedules by state; see core.StatsStore.
 func (s *Store) CountSchedules(ctx context.Context) (states core.ScheduleStates, err error) {
-	err = s.run(ctx, "count schedules", s.sql.call("count_schedules", wire.NewArgs(1).Int8(core.CountCap), func(r wire.Row) error {
+	err = s.read(ctx, "count schedules", s.sql.call("count_schedules", wire.NewArgs(1).Int8(core.CountCap), func(r wire.Row) error {
 		states = core.ScheduleStates{Active: int(r.Int(0)), Paused: int(r.Int(1)), Ended: int(r.Int(2))}
 		return nil
 	}))
@@ -99,19 +98,29 @@ func queueStats(r wire.Row, now time.Time) core.QueueStats {
 
 // Ping reports whether the store can accept jobs: reachable, writable, schema known.
 func (s *Store) Ping(ctx context.Context) error {
-	var readOnly, allowed bool
+	var readOnly bool
+	var toWrite, toMaintain string
 	var v version
-	if err := s.run(ctx, "ping", s.sql.call("ping", nil, func(r wire.Row) error {
-		readOnly, allowed, v = r.Bool(0), r.Bool(1), version{applied: int(r.Int(2)), oldest: int(r.Int(3))}
+	if err := s.sendAs(ctx, probeShare, true, s.sql.call("ping", wire.NewArgs(0), func(r wire.Row) error {
+		readOnly, toWrite, toMaintain, v = r.Bool(0), r.Text(1), r.Text(2), version{applied: int(r.Int(3)), oldest: int(r.Int(4))}
 		return nil
 	})); err != nil {
-		return err
+		return wrap("ping", err)
 	}
-	if readOnly {
-		return wrap("ping", core.ErrReadOnly)
+	var err error
+	switch {
+	case readOnly:
+		err = core.Advise(core.ErrReadOnly, "the database server takes no writes: it is a standby, or default_transaction_read_only is on")
+	case toWrite != "":
+		err = lackOf(toWrite, doWrite)
+	case toMaintain != "" && s.maintains.Load():
+		err = lackOf(toMaintain, doMaintain)
+	case s.refused.Load() != nil:
+		if err = s.trySession(ctx); err == nil {
+			err = checkVersion(v)
+		}
+	default:
+		err = checkVersion(v)
 	}
-	if !allowed {
-		return wrap("ping", fmt.Errorf("%w: this role has no right to write belfry.jobs", core.ErrReadOnly))
-	}
-	return wrap("ping", checkVersion(v))
+	return wrap("ping", err)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,8 +20,8 @@ import (
 type Options struct {
 	// PoolSize bounds the connections of this store; from 4 on, that many stay open although idle. Zero means 8.
 	PoolSize int
-	// LockTimeout bounds the wait for a dedupe key, or for a single row, that another transaction holds.
-	// Zero means 2 s.
+	// LockTimeout bounds the wait for a dedupe key, or for a single row, that another transaction holds. A call that
+	// waits keeps no connection. Zero means 2 s.
 	LockTimeout time.Duration
 	// ConnectTimeout bounds one attempt to connect. Zero means 5 s, or what the address says.
 	ConnectTimeout time.Duration
@@ -32,6 +33,8 @@ type Options struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// IdleTime is how long a connection may be idle before it is closed. Zero means 30 min.
 	IdleTime time.Duration
+	// Warn is told what an operator should know of the server's settings, each text once. Nil means nobody is told.
+	Warn func(text string)
 	// Clock is an offset in microseconds added to the server's clock everywhere, so that tests can move time;
 	// stores on one database must share it. Zero means none: the server's clock as it is.
 	Clock *atomic.Int64
@@ -42,9 +45,15 @@ type Store struct {
 	pool    *pgxpool.Pool
 	sql     statements
 	opts    Options
+	shares  *shares
+	locks   locks
 	holders holders
 	closed  closedLanes
-	thaws   atomic.Int64 // how often the process was said to have been frozen
+	refused atomic.Pointer[error] // why the last new connection was refused
+	warned  sync.Map              // texts that the host was told
+	// maintains says that this process makes partitions, and so needs the rights for it.
+	maintains atomic.Bool
+	thaws     atomic.Int64 // how often the process was said to have been frozen
 	// intercept gets what would be sent and may refuse it: tests look at plans. Nil in production.
 	intercept func([]wire.Call) error
 	// listWindow is a test's own, in place of the constant. Zero in production.
@@ -80,16 +89,15 @@ func Open(ctx context.Context, dsn string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{sql: sql, opts: opts}
-	config.ShouldPing = s.shouldPing
+	s := &Store{sql: sql, opts: opts, shares: newShares(opts.PoolSize)}
+	config.ShouldPing, config.AfterConnect = s.shouldPing, s.beginSession
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, wrap("open", err)
 	}
 	s.pool = pool
-	err = s.checkServer(ctx)
-	if err == nil {
-		err = wrap("open", s.checkSchema(ctx))
+	if err = wrap("open", s.checkSchema(ctx)); err == nil {
+		err = s.mendSequences(ctx)
 	}
 	if err != nil {
 		pool.Close()
@@ -98,39 +106,13 @@ func Open(ctx context.Context, dsn string, opts Options) (*Store, error) {
 	return s, nil
 }
 
-// oldestServer is the oldest version of PostgreSQL whose features the statements keep to.
-const oldestServer = 14
-
-// checkServer refuses a server, or settings of its database, on which the store would not keep its word.
-func (s *Store) checkServer(ctx context.Context) error {
-	var version int64
-	var isolation, encoding, commit string
-	err := s.run(ctx, "open", s.sql.call("server", nil, func(r wire.Row) error {
-		version, isolation, encoding, commit = r.Int(0), r.Text(1), r.Text(2), r.Text(3)
-		return nil
-	}))
-	switch {
-	case err != nil:
-		return err
-	case version < oldestServer*10_000:
-		return fmt.Errorf("postgres: open: the server is PostgreSQL %d; want %d or newer", version/10_000, oldestServer)
-	case isolation != "read committed":
-		return fmt.Errorf("postgres: open: default_transaction_isolation is %q; want \"read committed\" for this database and role", isolation)
-	case commit == "off":
-		return errors.New("postgres: open: synchronous_commit is off, so what was accepted would not be on disk; want on for this database and role")
-	case encoding != "UTF8":
-		return fmt.Errorf("postgres: open: the database's encoding is %s; want UTF8", encoding)
-	}
-	return nil
-}
-
-// ErrAddress stands for every fault of a database's address: the parser's own texts quote it, password and all.
-var ErrAddress = errors.New("the database address is not valid: want postgres://user:password@host:port/database or host=… user=… dbname=…")
+// errAddress stands for every fault of an address: the parser's own texts quote it, password and all.
+var errAddress = errors.New("the database address is not valid: want postgres://user:password@host:port/database or host=… user=… dbname=…")
 
 func poolConfig(dsn string, opts Options) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
-		return nil, fmt.Errorf("postgres: open: %w", ErrAddress)
+		return nil, fmt.Errorf("postgres: open: %w", errAddress)
 	}
 	config.MaxConns = int32(opts.PoolSize)
 	config.MinConns = min(config.MaxConns, opts.warm())
@@ -139,7 +121,6 @@ func poolConfig(dsn string, opts Options) (*pgxpool.Config, error) {
 		config.MaxConnIdleTime = opts.IdleTime
 	}
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
-	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error { return wire.Prepare(ctx, conn.PgConn()) }
 	if opts.ConnectTimeout > 0 {
 		config.ConnConfig.ConnectTimeout = opts.ConnectTimeout
 	}
@@ -165,7 +146,7 @@ func sureConnection(config *pgx.ConnConfig) {
 	config.RuntimeParams["client_encoding"] = "UTF8"
 	config.RuntimeParams["standard_conforming_strings"] = "on"
 	config.RuntimeParams["TimeZone"] = "UTC"
-	config.RuntimeParams["DateStyle"] = "ISO"
+	config.RuntimeParams["DateStyle"] = "ISO, MDY" // in the words of the server, so that poolers see no difference
 }
 
 // dialBy leaves finding the server and encryption to dial. The address's host is not looked up.
@@ -192,36 +173,6 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// run sends the calls as one transaction in one round trip.
-func (s *Store) run(ctx context.Context, act string, calls ...wire.Call) error {
-	return wrap(act, s.send(ctx, calls...))
-}
-
-// send is run without the translation of errors.
-func (s *Store) send(ctx context.Context, calls ...wire.Call) error {
-	if s.intercept != nil {
-		if err := s.intercept(calls); err != nil {
-			return err
-		}
-	}
-	conn, err := s.pool.Acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Release()
-	return wire.Run(ctx, conn.Conn().PgConn(), calls...)
-}
-
-// end is run for calls that write history: where the day has no partition they are sent again in the form that
-// writes to the overflow table. calls is asked for them with the suffix of the statements' names.
-func (s *Store) end(ctx context.Context, act string, calls func(suffix string) []wire.Call) error {
-	err := s.send(ctx, calls("")...)
-	if hasCode(err, codeNoPartition) {
-		err = s.send(ctx, calls(overflowSuffix)...)
-	}
-	return wrap(act, err)
-}
-
 // args begins the parameters of a statement with the clock's offset, which is $1 of nearly all.
 func (s *Store) args(n int) *wire.Args {
 	return wire.NewArgs(n + 1).Interval(time.Duration(s.opts.Clock.Load()) * time.Microsecond)
@@ -232,12 +183,12 @@ func (s *Store) args(n int) *wire.Args {
 // whole table or bitmap, rows looked up one by one instead of joined whole, and no compiler started for a cost that
 // only these settings make look high. All of it ends with the transaction.
 func (s *Store) guard(locks time.Duration) wire.Call {
-	return s.sql.call("guard", wire.NewArgs(1).Text(fmt.Sprintf("%dms", max(locks.Milliseconds(), 1))), nil)
+	return s.sql.call("guard", wire.NewArgs(1).Text(milliseconds(locks)), nil)
 }
 
 // Now is the store's clock.
 func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
-	err = s.run(ctx, "now", s.sql.call("now", s.args(0), func(r wire.Row) error {
+	err = s.repeat(ctx, "now", s.sql.call("now", s.args(0), func(r wire.Row) error {
 		now = r.Time(0)
 		return nil
 	}))

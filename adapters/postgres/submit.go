@@ -22,11 +22,19 @@ func (s *Store) Submit(ctx context.Context, jobs []core.NewJob) ([]core.Submitte
 		if len(calls) == 0 {
 			return answers, nil
 		}
-		err := s.send(ctx, calls...)
+		err := s.patiently(ctx, keySubject(jobs), func() error { return s.sendAs(ctx, changeShare, false, calls...) })
 		if again := hasCode(err, codeSerialization) || hasCode(err, codeDeadlock); !again || round == submitRounds {
 			return answers, wrap("submit", err)
 		}
 	}
+}
+
+// keySubject names the dedupe key of a single job as what calls may wait for.
+func keySubject(jobs []core.NewJob) string {
+	if len(jobs) != 1 || jobs[0].DedupeKey == "" {
+		return ""
+	}
+	return "key " + jobs[0].Tenant + "\x00" + jobs[0].DedupeKey
 }
 
 // submitCalls are the statements that write jobs, none for none, and the answers that they fill in.
@@ -93,7 +101,7 @@ func (s *Store) submitKeyed(keyed []item, answers []core.Submitted) []wire.Call 
 	look.Bool(len(keyed) == 1)
 	read := 0
 	return []wire.Call{
-		s.guard(s.opts.LockTimeout),
+		s.guard(glanceWait),
 		s.sql.call("submit_keyed", insert, func(r wire.Row) error {
 			written[r.Int(0)] = true
 			return nil

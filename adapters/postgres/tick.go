@@ -215,5 +215,5 @@ func (s *Store) Undispatch(ctx context.Context, refs []core.Ref) error {
 	if len(refs) == 0 {
 		return nil
 	}
-	return s.run(ctx, "undispatch", s.guard(s.opts.LockTimeout), s.sql.call("undispatch", refArgs(s.args(2), refs), nil))
+	return s.repeat(ctx, "undispatch", s.guard(s.opts.LockTimeout), s.sql.call("undispatch", refArgs(s.args(2), refs), nil))
 }

@@ -15,7 +15,7 @@ func (s *Store) PutType(ctx context.Context, t core.JobType) (kept core.JobType,
 	a := s.args(9).Text(t.Name).Text(string(t.Target)).Int8(t.Timeout.Microseconds()).Int8(int64(t.MaxAttempts))
 	wire.Int8s(a, t.Backoff, func(d *time.Duration) int64 { return d.Microseconds() }).Int8(core.MaxTypes).Int8(t.ExpectWithin.Microseconds()).
 		Int8(t.ExpiresAfter.Microseconds())
-	err = s.run(ctx, "put type", s.guard(s.opts.LockTimeout), s.sql.call("lock_types", nil, nil),
+	err = s.write(ctx, "put type", "type "+t.Name, s.guard(glanceWait), s.sql.call("lock_types", nil, nil),
 		s.sql.call("put_type", a, func(r wire.Row) error {
 			kept, made = jobType(r), r.Bool(typeWidth)
 			return nil
@@ -28,7 +28,7 @@ func (s *Store) PutType(ctx context.Context, t core.JobType) (kept core.JobType,
 
 // GetType returns a definition.
 func (s *Store) GetType(ctx context.Context, name string) (t core.JobType, err error) {
-	err = s.run(ctx, "get type", s.guard(s.opts.LockTimeout), s.sql.call("get_type", wire.NewArgs(1).Text(name), func(r wire.Row) error {
+	err = s.read(ctx, "get type", s.guard(glanceWait), s.sql.call("get_type", wire.NewArgs(1).Text(name), func(r wire.Row) error {
 		t = jobType(r)
 		return nil
 	}))
@@ -53,14 +53,14 @@ func (s *Store) types(ctx context.Context, act string, call wire.Call) (types []
 		types = append(types, jobType(r))
 		return nil
 	}
-	err = s.run(ctx, act, s.guard(s.opts.LockTimeout), call)
+	err = s.repeat(ctx, act, s.guard(s.opts.LockTimeout), call)
 	return types, err
 }
 
 // DeleteType removes a definition.
 func (s *Store) DeleteType(ctx context.Context, name string) error {
 	found := false
-	err := s.run(ctx, "delete type", s.guard(s.opts.LockTimeout), s.sql.call("delete_type", wire.NewArgs(1).Text(name), func(wire.Row) error {
+	err := s.write(ctx, "delete type", "type "+name, s.guard(glanceWait), s.sql.call("delete_type", wire.NewArgs(1).Text(name), func(wire.Row) error {
 		found = true
 		return nil
 	}), s.clearTypeAlert(name))
@@ -77,7 +77,11 @@ func (s *Store) MarkDelivered(ctx context.Context, names []string) error {
 	}
 	a := wire.Texts(wire.NewArgs(2), names, func(name *string) string { return *name }).Int8(core.TypesBound(names))
 	enough := false
-	err := s.run(ctx, "mark delivered", s.guard(s.opts.LockTimeout), s.sql.call("lock_types", nil, nil),
+	subject := ""
+	if len(names) == 1 {
+		subject = "type " + names[0]
+	}
+	err := s.write(ctx, "mark delivered", subject, s.guard(glanceWait), s.sql.call("lock_types", nil, nil),
 		s.sql.call("mark_delivered", a, func(r wire.Row) error {
 			enough = r.Bool(0)
 			return nil
@@ -96,7 +100,7 @@ func (s *Store) clearTypeAlert(name string) wire.Call {
 
 // WatchTypes looks for types without a success for too long; see core.ScheduleStore.
 func (s *Store) WatchTypes(ctx context.Context) error {
-	return s.run(ctx, "watch types", s.guard(s.opts.LockTimeout), s.sql.call("watch_types", s.args(1).Text(core.AlertTypeMissed), nil))
+	return s.repeat(ctx, "watch types", s.guard(s.opts.LockTimeout), s.sql.call("watch_types", s.args(1).Text(core.AlertTypeMissed), nil))
 }
 
 // The columns of {definition}.

@@ -30,6 +30,10 @@ const (
 	codeWrongObject         = "42809" // not a partition of this table, or not any more
 	codeNotInState          = "55000" // its detaching is pending already
 	codeDiskFull            = "53100"
+	codeAdminShutdown       = "57P01" // pg_terminate_backend, or the server stops
+	codeIdleSession         = "57P05" // idle_session_timeout passed
+	codeIdleInTransaction   = "25P03" // idle_in_transaction_session_timeout passed
+	codeProtocolViolation   = "08P01"
 	codeInvalidPassword     = "28P01"
 	codeInvalidAuth         = "28000"
 	codeNoDatabase          = "3D000"
@@ -41,7 +45,7 @@ func wrap(act string, err error) error {
 	if err == nil {
 		return nil
 	}
-	for _, sentinel := range []error{core.ErrConflict, core.ErrNotFound, core.ErrStale, core.ErrSchema, core.ErrReadOnly, core.ErrBusy} {
+	for _, sentinel := range []error{core.ErrConflict, core.ErrNotFound, core.ErrStale, core.ErrSchema, core.ErrReadOnly, core.ErrBusy, core.ErrUnsafe} {
 		if errors.Is(err, sentinel) {
 			return fmt.Errorf("postgres: %s: %w", act, err)
 		}
@@ -90,8 +94,10 @@ func rowFaultCode(code string, inFunction bool) bool {
 
 func sentinelOf(e *pgconn.PgError) error {
 	switch e.Code {
-	case codeReadOnlyTransaction, codeNotAllowed, codeDiskFull:
+	case codeReadOnlyTransaction, codeNotAllowed:
 		return core.ErrReadOnly
+	case codeDiskFull:
+		return fmt.Errorf("%w: %w", core.ErrFull, core.ErrReadOnly)
 	case codeLockNotAvailable, codeDeadlock, codeSerialization:
 		return core.ErrBusy
 	case codeUndefinedTable, codeUndefinedColumn, codeUndefinedFunction, codeInvalidSchema:

@@ -26,11 +26,11 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 	if o.stack == containers {
 		return runContainers(ctx, o.passed, out, errs)
 	}
-	return solo.Run(ctx, o.Options, out, errs, func(ctx context.Context) (solo.Stack, error) { return open(ctx, o) })
+	return solo.Run(ctx, o.Options, out, errs, func(ctx context.Context) (solo.Stack, error) { return open(ctx, o, errs) })
 }
 
 // open opens the queues and the store that the options name.
-func open(ctx context.Context, o options) (s solo.Stack, err error) {
+func open(ctx context.Context, o options, errs io.Writer) (s solo.Stack, err error) {
 	s = solo.Stack{Keeps: "SQLite file " + o.data, Queues: "direct", End: "What is unfinished goes on at the next start."}
 	if o.Settings.DatabaseURL != "" {
 		s.Keeps = "PostgreSQL"
@@ -41,19 +41,20 @@ func open(ctx context.Context, o options) (s solo.Stack, err error) {
 	if s.Queue != nil {
 		s.Queues = "over queues"
 	}
-	s.Store, err = openStore(ctx, o)
+	s.Store, err = openStore(ctx, o, errs)
 	return s, err
 }
 
 // openStore opens PostgreSQL when an URL is given, after bringing its schema up to date; else the SQLite file.
-func openStore(ctx context.Context, o options) (core.Store, error) {
+func openStore(ctx context.Context, o options, errs io.Writer) (core.Store, error) {
 	if o.Settings.DatabaseURL == "" {
 		return sqlite.Open(ctx, o.data, sqlite.Options{})
 	}
-	if err := postgres.Migrate(ctx, o.Settings.DatabaseURL); err != nil {
+	warn := boot.DatabaseWarnings(boot.NewLogger(o.Settings, errs))
+	if err := (postgres.Migrator{Waiting: warn}).Up(ctx, o.Settings.DatabaseURL); err != nil {
 		return nil, err
 	}
-	return postgres.Open(ctx, o.Settings.DatabaseURL, postgres.Options{PoolSize: o.Settings.DatabasePool})
+	return postgres.Open(ctx, o.Settings.DatabaseURL, postgres.Options{PoolSize: o.Settings.DatabasePool, Warn: warn})
 }
 
 // openQueue returns nil in direct mode. The queues of this program live in its memory.

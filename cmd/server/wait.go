@@ -9,6 +9,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/boot"
 )
 
 const (
@@ -64,7 +65,7 @@ func (p patient) migrate(ctx context.Context, url string) error {
 
 func (p patient) openStore(ctx context.Context, url string, pool int) (store *postgres.Store, err error) {
 	err = p.await(ctx, "PostgreSQL", database, func(ctx context.Context) error {
-		store, err = postgres.Open(ctx, url, postgres.Options{PoolSize: pool})
+		store, err = postgres.Open(ctx, url, postgres.Options{PoolSize: pool, Warn: boot.DatabaseWarnings(p.log)})
 		return err
 	}, unavailable)
 	return store, err

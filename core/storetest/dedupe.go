@@ -219,11 +219,14 @@ func dedupeOpposite(s *stage) {
 
 func dedupeBusy(s *stage) {
 	release := s.hold(Hold{Kind: HoldJob, Type: "foreign", Key: "k", RunAt: s.now()})
-	held := make(chan error, 1)
-	go func() {
-		_, err := s.store.Submit(s.ctx, []core.NewJob{{Type: "own", DedupeKey: "k"}})
-		held <- err
-	}()
+	const waiting = 40 // more than a store has connections
+	held := make(chan error, waiting)
+	for range waiting {
+		go func() {
+			_, err := s.store.Submit(s.ctx, []core.NewJob{{Type: "own", DedupeKey: "k"}})
+			held <- err
+		}()
+	}
 	s.times(16, func(i int) error {
 		for j := range 20 {
 			job := core.NewJob{Type: "own"}
@@ -239,8 +242,10 @@ func dedupeBusy(s *stage) {
 	if n := len(s.list(core.ListQuery{Type: "own", Limit: 1000})); n != 320 {
 		s.Fatalf("%d of 320 jobs were written while a stranger held another key", n)
 	}
-	if err := <-held; !errors.Is(err, core.ErrBusy) {
-		s.Fatalf("the submit of the held key: want ErrBusy, got %v", err)
+	for range waiting {
+		if err := <-held; !errors.Is(err, core.ErrBusy) {
+			s.Fatalf("a submit of the held key: want ErrBusy, got %v", err)
+		}
 	}
 	release(false)
 	s.submitOne(core.NewJob{Type: "own", DedupeKey: "k"})

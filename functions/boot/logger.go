@@ -37,3 +37,8 @@ func NewLogger(s Settings, w io.Writer) *slog.Logger {
 	}
 	return slog.New(slog.NewTextHandler(w, options))
 }
+
+// DatabaseWarnings logs what a store says of its database.
+func DatabaseWarnings(log *slog.Logger) func(text string) {
+	return func(text string) { log.Warn("database", "warning", text) }
+}

@@ -44,7 +44,7 @@ WITH held AS MATERIALIZED (
     -- What moved, by step: a join of the two would compare each with each, for the guard turns other joins off.
     SELECT jsonb_object_agg(step, jsonb_build_array(id, tenant, name)) AS steps FROM moved
 ), jobs AS MATERIALIZED (
-    SELECT g.*, nextval('belfry.job_ids') AS id, k.steps -> g.step::text ->> 1 AS tenant, k.steps -> g.step::text ->> 2 AS name
+    SELECT g.*, nextval('belfry.job_ids'::regclass) AS id, k.steps -> g.step::text ->> 1 AS tenant, k.steps -> g.step::text ->> 2 AS name
     FROM   known k CROSS JOIN unnest($24::bigint[], $25::text[], $26::json[], $27::smallint[], $28::timestamptz[], $29::integer[], $30::bigint[],
                $31::text[], $32::json[], $33::text[], $34::timestamptz[], $35::json[], $49::timestamptz[])
                WITH ORDINALITY AS g (step, type, payload, priority, run_at, max_attempts, timeout, backoff, target, tags, scheduled_for, covers, expires_at, job)

@@ -3,7 +3,7 @@
 --   $11 paused at  $12 time zone data  $13 expect by  $14 expected  $15 payload
 INSERT INTO belfry.schedules (id, tenant, name, type, paused, exclusive, rule, created_at, updated_at, anchor, accounted, next_due,
     paused_at, tz_data, expect_by, expected, payload)
-VALUES (nextval('belfry.schedule_ids'), $2::text, $3::text, $4::text, $5::boolean, $6::boolean, $7::json, {now}, {now}, $8::timestamptz,
+VALUES (nextval('belfry.schedule_ids'::regclass), $2::text, $3::text, $4::text, $5::boolean, $6::boolean, $7::json, {now}, {now}, $8::timestamptz,
     $9::timestamptz, $10::timestamptz, $11::timestamptz, $12::text, $13::timestamptz, $14::timestamptz, $15::json)
 ON CONFLICT (tenant, name) DO NOTHING
 RETURNING id, created_at;

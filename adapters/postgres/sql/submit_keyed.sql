@@ -6,7 +6,7 @@
 --   $19 dedupe keys
 INSERT INTO belfry.jobs (id, type, payload, priority, tenant, run_at, created_at, max_attempts, timeout, expires_at, backoff,
     target, tags, trace, lease_token, status, lease_until, reap_at, dispatches, dispatch_fence, dedupe_key)
-SELECT nextval('belfry.job_ids'), type, payload, priority, tenant, coalesce(run_at, {now} + delay, {now}), {now}, max_attempts, timeout,
+SELECT nextval('belfry.job_ids'::regclass), type, payload, priority, tenant, coalesce(run_at, {now} + delay, {now}), {now}, max_attempts, timeout,
     coalesce(expires_at, coalesce(run_at, {now} + delay, {now}) + expires_after), backoff::bigint[], target, tags::text[], trace, 1,
     CASE WHEN queued THEN 2 ELSE 1 END,
     CASE WHEN queued THEN {now} + queued_lease ELSE '-infinity' END,

@@ -21,17 +21,27 @@ var binaryFormat = []int16{1}
 // transaction they are one transaction, and a nil error means it is committed: after any other error it may
 // or may not be when the connection broke, and is not when the server reported the error.
 func Run(ctx context.Context, conn *pgconn.PgConn, calls ...Call) error {
-	err := run(ctx, conn, calls)
-	if Outdated(err) && preparedOn(conn) != nil {
-		forget(conn)
-		if conn.TxStatus() == 'I' {
-			err = run(ctx, conn, calls)
-		}
-	}
+	_, err := RunCounted(ctx, conn, calls...)
 	return err
 }
 
-func run(ctx context.Context, conn *pgconn.PgConn, calls []Call) (err error) {
+// RunCounted is Run, and says how many rows were passed on.
+func RunCounted(ctx context.Context, conn *pgconn.PgConn, calls ...Call) (rows int, err error) {
+	err = run(ctx, conn, calls, &rows)
+	if Outdated(err) && preparedOn(conn) != nil {
+		forget(conn)
+		if conn.TxStatus() == 'I' {
+			err = run(ctx, conn, calls, &rows)
+		}
+	}
+	return rows, err
+}
+
+// ErrUnsent says that the end of the pipeline could not be sent. Unless the connection was inside an open transaction
+// the server has done nothing then, whatever else of it arrived.
+var ErrUnsent = errors.New("the connection is closed")
+
+func run(ctx context.Context, conn *pgconn.PgConn, calls []Call, rows *int) (err error) {
 	known := preparedOn(conn)
 	p := conn.StartPipeline(ctx)
 	defer func() {
@@ -41,7 +51,7 @@ func run(ctx context.Context, conn *pgconn.PgConn, calls []Call) (err error) {
 	}()
 	fresh := send(p, known, calls)
 	if err := p.Sync(); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrUnsent, err)
 	}
 	var broken error // by a caller's Each: the transaction is committed all the same
 	for i, c := range calls {
@@ -51,7 +61,7 @@ func run(ctx context.Context, conn *pgconn.PgConn, calls []Call) (err error) {
 			}
 			known[c.SQL] = name
 		}
-		each, err := read(p, c)
+		each, err := read(p, c, rows)
 		if err != nil {
 			return err
 		}
@@ -105,7 +115,7 @@ func awaitPrepared(p *pgconn.Pipeline) error {
 }
 
 // read passes the rows of one call on. each is the first error of Each, which ends only the reading.
-func read(p *pgconn.Pipeline, c Call) (each, err error) {
+func read(p *pgconn.Pipeline, c Call, rows *int) (each, err error) {
 	results, err := p.GetResults()
 	if err != nil {
 		return nil, err
@@ -117,6 +127,7 @@ func read(p *pgconn.Pipeline, c Call) (each, err error) {
 	for reader.NextRow() {
 		if c.Each != nil && each == nil {
 			each = c.Each(reader.Values())
+			*rows++
 		}
 	}
 	_, err = reader.Close()

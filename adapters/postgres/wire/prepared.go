@@ -1,10 +1,7 @@
 package wire
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"strconv"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -13,26 +10,26 @@ import (
 // touches few rows. They live in a server's session, so they are used only where a connection is one: a pooler
 // in transaction mode gives every transaction another.
 
-// preparedKey is where a connection keeps the names of its prepared statements.
-const preparedKey = "belfry.prepared"
+// preparedKey is where a connection keeps the names of its prepared statements, sessionKey whether it is a session.
+const (
+	preparedKey = "belfry.prepared"
+	sessionKey  = "belfry.session"
+)
 
 // prepared are the statements of one session: text to name.
 type prepared map[string]string
 
-// Prepare makes Run prepare the statements it sends on conn, if conn is a session of its own: the process that
-// answers is the one whose id was told when it connected. Poolers tell ids of their own making.
-func Prepare(ctx context.Context, conn *pgconn.PgConn) error {
-	result := conn.ExecParams(ctx, "SELECT pg_backend_pid()", nil, nil, nil, nil).Read()
-	if result.Err != nil {
-		return result.Err
-	}
-	if len(result.Rows) != 1 {
-		return fmt.Errorf("want one process id, got %d", len(result.Rows))
-	}
-	if string(result.Rows[0][0]) == strconv.FormatUint(uint64(conn.PID()), 10) {
-		conn.CustomData()[preparedKey] = prepared{}
-	}
-	return nil
+// Prepare makes Run prepare the statements it sends on conn, which is a session of its own: the process that answers is
+// the one whose id was told when it connected. Poolers tell ids of their own making.
+func Prepare(conn *pgconn.PgConn) {
+	conn.CustomData()[preparedKey] = prepared{}
+	conn.CustomData()[sessionKey] = true
+}
+
+// IsSession reports whether conn was found to be a session of its own, on which settings stay.
+func IsSession(conn *pgconn.PgConn) bool {
+	own, _ := conn.CustomData()[sessionKey].(bool)
+	return own
 }
 
 // preparedOn are the statements of conn, nil where none are used.

@@ -73,6 +73,7 @@ func (h *Host) open(ctx context.Context) error {
 	if closeDatabase != nil {
 		h.closers = append(h.closers, closeDatabase)
 	}
+	o.Warn = boot.DatabaseWarnings(h.Log)
 	if h.Store, err = postgres.Open(ctx, h.Settings.DatabaseURL, o); err != nil {
 		return fmt.Errorf("BELFRY_DATABASE_URL: %w", err)
 	}

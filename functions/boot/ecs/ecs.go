@@ -52,7 +52,7 @@ func Open(ctx context.Context) (*Host, error) {
 }
 
 func (h *Host) open(ctx context.Context) error {
-	o := postgres.Options{PoolSize: h.Settings.DatabasePool}
+	o := postgres.Options{PoolSize: h.Settings.DatabasePool, Warn: boot.DatabaseWarnings(h.Log)}
 	if h.Settings.RDSIAM {
 		tokens, err := aws.NewDatabaseTokens(ctx, h.Settings.DatabaseURL)
 		if err != nil {

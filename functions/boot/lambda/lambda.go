@@ -62,7 +62,7 @@ func open(ctx context.Context) (*Function, error) {
 	f := &Function{Settings: settings, Log: boot.NewLogger(settings, os.Stderr), last: time.Now()}
 	f.Name = boot.InstanceName(lambdacontext.FunctionName)
 	boot.QuietStandardLog(f.Log)
-	o := postgres.Options{PoolSize: min(settings.DatabasePool, mostConnections), IdleTime: idleTime}
+	o := postgres.Options{PoolSize: min(settings.DatabasePool, mostConnections), IdleTime: idleTime, Warn: boot.DatabaseWarnings(f.Log)}
 	if settings.RDSIAM {
 		tokens, err := aws.NewDatabaseTokens(ctx, settings.DatabaseURL)
 		if err != nil {

@@ -1,0 +1,54 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/belfry-dev/belfry/adapters/postgres/wire"
+	"github.com/belfry-dev/belfry/core"
+)
+
+// sequencesBehind are the sequences of ids that rows are ahead of, as some ways to restore a backup leave them: the ids
+// that they give next are taken. Rows that were damaged to have an id near the end of the numbers do not count.
+const sequencesBehind = `
+    SELECT s.name, s.highest
+    FROM  (VALUES
+        ('belfry.job_ids'::regclass, greatest(
+            (SELECT max(id) FROM belfry.jobs WHERE id < 4611686018427387904), (SELECT max(id) FROM belfry.dead_letters WHERE id < 4611686018427387904),
+            (SELECT max(id) FROM belfry.job_history WHERE id < 4611686018427387904), (SELECT max(id) FROM belfry.job_history_overflow WHERE id < 4611686018427387904))),
+        ('belfry.schedule_ids'::regclass, greatest(
+            (SELECT max(id) FROM belfry.schedules WHERE id < 4611686018427387904), (SELECT max(schedule_id) FROM belfry.occurrences WHERE schedule_id < 4611686018427387904))),
+        (pg_get_serial_sequence('belfry.alerts', 'id')::regclass, (SELECT max(id) FROM belfry.alerts WHERE id < 4611686018427387904)),
+        (pg_get_serial_sequence('belfry.failure_notes', 'id')::regclass, (SELECT max(id) FROM belfry.failure_notes WHERE id < 4611686018427387904))
+    ) AS s (name, highest)
+    WHERE s.highest > coalesce(pg_sequence_last_value(s.name), 0)`
+
+// mendSequences puts sequences that are behind their rows ahead of them, so that no id is given twice. Where this role
+// may not do that it is core.ErrUnsafe, with what to run.
+func (s *Store) mendSequences(ctx context.Context) error {
+	var statements []string
+	err := s.repeat(ctx, "compare ids", s.sql.call("sequences_behind", wire.NewArgs(0), func(r wire.Row) error {
+		statements = append(statements, setSequence(r.Text(0), r.Int(1)))
+		return nil
+	}))
+	if errors.Is(err, core.ErrReadOnly) {
+		return nil // a role that may not look at the sequences gives no ids
+	}
+	if err != nil || len(statements) == 0 {
+		return err
+	}
+	err = s.repeat(ctx, "mend ids", s.sql.call("lock_sequences", nil, nil), s.sql.call("mend_sequences", wire.NewArgs(0), nil))
+	if errors.Is(err, core.ErrReadOnly) {
+		return wrap("mend ids", core.Advise(core.ErrUnsafe, "ids would be given twice, because sequences are behind the rows; run "+strings.Join(statements, "; ")))
+	}
+	if err == nil {
+		s.warn("sequences were behind the rows, as after some kinds of restore; they were put right: " + strings.Join(statements, "; "))
+	}
+	return err
+}
+
+func setSequence(name string, highest int64) string {
+	return fmt.Sprintf("SELECT setval('%s', %d)", name, highest)
+}

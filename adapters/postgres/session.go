@@ -1,0 +1,127 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/belfry-dev/belfry/adapters/postgres/wire"
+	"github.com/belfry-dev/belfry/core"
+)
+
+// oldestServer is the oldest version of PostgreSQL whose features the statements keep to.
+const oldestServer = 14
+
+// beginSession looks at each new connection: the server, its database and its role may have been changed since the last
+// one. A session of its own is given settings that hold until it ends, whatever is changed later.
+func (s *Store) beginSession(ctx context.Context, conn *pgx.Conn) error {
+	pg := conn.PgConn()
+	found, err := oneRow(pg.ExecParams(ctx, s.sql["server"], nil, nil, nil, nil))
+	if err != nil {
+		return err
+	}
+	err = checkSession(found)
+	s.noteRefusal(err)
+	if err != nil {
+		return err
+	}
+	if found[serverFsync] != "on" || found[serverFullPageWrites] != "on" {
+		s.warn("fsync or full_page_writes is off on the server: when its machine crashes, jobs that were accepted may be lost, and all of its data")
+	}
+	if process, err := strconv.ParseUint(found[serverProcess], 10, 32); err != nil || uint32(process) != pg.PID() {
+		return nil //nolint:nilerr // a pooler: the next transaction may be in another session
+	}
+	wire.Prepare(pg)
+	_, err = oneRow(pg.ExecParams(ctx, s.sql["session"], [][]byte{[]byte(milliseconds(sessionLockWait)), []byte(found[serverCommit])}, nil, nil, nil))
+	return err
+}
+
+// Places of the columns of server.sql.
+const (
+	serverVersion = iota
+	serverIsolation
+	serverEncoding
+	serverCommit
+	serverFsync
+	serverFullPageWrites
+	serverProcess
+)
+
+// checkSession refuses a server, or settings of its database or this role, on which the store would not keep its word.
+func checkSession(found []string) error {
+	version, err := strconv.Atoi(found[serverVersion])
+	switch {
+	case err != nil:
+		return fmt.Errorf("the server's version is %q", found[serverVersion])
+	case version < oldestServer*10_000:
+		return unsafeSetting("the server is PostgreSQL %d; want %d or newer", version/10_000, oldestServer)
+	case found[serverIsolation] != "read committed":
+		return unsafeSetting(`default_transaction_isolation is %q; want "read committed" for this database and role`, found[serverIsolation])
+	case found[serverCommit] == "off":
+		return unsafeSetting("synchronous_commit is off, so what was accepted would not be on disk; want on for this database and role")
+	case found[serverEncoding] != "UTF8":
+		return unsafeSetting("the database's encoding is %s; want UTF8", found[serverEncoding])
+	}
+	return nil
+}
+
+func unsafeSetting(format string, args ...any) error {
+	return core.Advise(core.ErrUnsafe, fmt.Sprintf(format, args...))
+}
+
+// trySession makes a connection as the pool does, to see whether new ones are still refused. The pool may have no need of
+// one for long.
+func (s *Store) trySession(ctx context.Context) error {
+	config := s.pool.Config()
+	if config.BeforeConnect != nil {
+		if err := config.BeforeConnect(ctx, config.ConnConfig); err != nil {
+			return err
+		}
+	}
+	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.beginSession(ctx, conn), conn.Close(context.WithoutCancel(ctx)))
+}
+
+// noteRefusal remembers whether the last new connection was refused, for readiness, and warns when that begins.
+func (s *Store) noteRefusal(err error) {
+	if err == nil {
+		s.refused.Store(nil)
+		return
+	}
+	if before := s.refused.Swap(&err); before == nil || (*before).Error() != err.Error() {
+		s.warn("new connections are refused: " + core.AdviceOf(err))
+	}
+}
+
+// warn tells the host what an operator should know, each text once.
+func (s *Store) warn(text string) {
+	if s.opts.Warn == nil {
+		return
+	}
+	if _, told := s.warned.LoadOrStore(text, true); !told {
+		s.opts.Warn(text)
+	}
+}
+
+// oneRow reads the one row of a statement, as texts.
+func oneRow(reader *pgconn.ResultReader) ([]string, error) {
+	result := reader.Read()
+	if result.Err != nil {
+		return nil, result.Err
+	}
+	if len(result.Rows) != 1 {
+		return nil, fmt.Errorf("want one row, got %d", len(result.Rows))
+	}
+	texts := make([]string, len(result.Rows[0]))
+	for i, value := range result.Rows[0] {
+		texts[i] = string(value)
+	}
+	return texts, nil
+}
