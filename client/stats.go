@@ -21,8 +21,20 @@ type Stats struct {
 	Capped          bool         `json:"capped"`    // DeadLetters or Unhandled stopped at 100,000
 	OldestSnapshot  string       `json:"oldest_snapshot"`
 	HistoryOverflow int          `json:"history_overflow"`
+	SetApartRows    int          `json:"set_apart_rows"` // rows that raise an error and are set apart, so that they stop no other
+	SetApart        []ApartRow   `json:"set_apart"`      // some of these
 
 	document []byte
+}
+
+// ApartRow is a row that raises an error and is set apart.
+type ApartRow struct {
+	Row     string    `json:"row"`   // such as "job 17 (mail.send)"
+	Act     string    `json:"act"`   // what was being done to it
+	Error   string    `json:"error"` // what the database said
+	Tries   int       `json:"tries"` // how often it was met in a row
+	Since   time.Time `json:"since"`
+	RetryAt time.Time `json:"retry_at"` // when it is met again, mended or not
 }
 
 // How workers get jobs.

@@ -229,7 +229,7 @@ func (d *Diagnosis) lookAtStore(ctx context.Context, conn *pgx.Conn, sql stateme
 func inspect(ctx context.Context, dsn string, look func(*pgx.Conn) error) error {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		return errAddress
+		return ErrAddress
 	}
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	if config.ConnectTimeout == 0 {
@@ -244,7 +244,7 @@ func inspect(ctx context.Context, dsn string, look func(*pgx.Conn) error) error 
 
 // inspected is wrap for inspect, whose address may not be one.
 func inspected(act string, err error) error {
-	if errors.Is(err, errAddress) {
+	if errors.Is(err, ErrAddress) {
 		return fmt.Errorf("postgres: %s: %w", act, err)
 	}
 	return wrap(act, err)

@@ -57,7 +57,7 @@ func (m Migrator) Up(ctx context.Context, dsn string) error {
 func (m Migrator) upTo(ctx context.Context, dsn string, list []migration) (err error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		return fmt.Errorf("postgres: migrate: %w", errAddress)
+		return fmt.Errorf("postgres: migrate: %w", ErrAddress)
 	}
 	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
 	sureConnection(config)

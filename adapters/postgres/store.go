@@ -106,13 +106,13 @@ func Open(ctx context.Context, dsn string, opts Options) (*Store, error) {
 	return s, nil
 }
 
-// errAddress stands for every fault of an address: the parser's own texts quote it, password and all.
-var errAddress = errors.New("the database address is not valid: want postgres://user:password@host:port/database or host=… user=… dbname=…")
+// ErrAddress stands for every fault of a database's address: the parser's own texts quote it, password and all.
+var ErrAddress = errors.New("the database address is not valid: want postgres://user:password@host:port/database or host=… user=… dbname=…")
 
 func poolConfig(dsn string, opts Options) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
-		return nil, fmt.Errorf("postgres: open: %w", errAddress)
+		return nil, fmt.Errorf("postgres: open: %w", ErrAddress)
 	}
 	config.MaxConns = int32(opts.PoolSize)
 	config.MinConns = min(config.MaxConns, opts.warm())

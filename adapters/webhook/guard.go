@@ -24,6 +24,9 @@ type GuardOptions struct {
 	// host names ("hooks.corp.example") and all names below one ("*.corp.example"). An allowed name may resolve
 	// to any address; names and literal addresses that are allowed may be reached on any port. Zero means nothing.
 	Allow []string
+	// AlsoAllow is more of the same, as long as While says so, which is asked each time. A nil While is never.
+	AlsoAllow []string
+	While     func() bool
 	// Ports that a URL may name. Zero means 80, 443, 8080 and 8443.
 	Ports []int
 	// Resolver looks names up. Zero means net.DefaultResolver.
@@ -39,9 +42,9 @@ type GuardOptions struct {
 // that no way in is laxer than another. It is safe for concurrent use.
 type Guard struct {
 	public   *ssrf.Guardian
-	networks []netip.Prefix // allowed
-	names    map[string]bool
-	suffixes []string // ".corp.example"
+	allow    allowList
+	also     allowList
+	while    func() bool
 	ports    []int
 	resolver *net.Resolver
 	timeout  time.Duration
@@ -58,10 +61,17 @@ func (e *RefusedError) Error() string { return e.Rule }
 
 func refuse(format string, args ...any) error { return &RefusedError{fmt.Sprintf(format, args...)} }
 
-// NewGuard reads the allow-list. The error names the entry that is neither a network nor a name.
+// allowList is what may be reached beyond public addresses.
+type allowList struct {
+	networks []netip.Prefix
+	names    map[string]bool
+	suffixes []string // ".corp.example"
+}
+
+// NewGuard reads the allow-lists. The error names the entry that is neither a network nor a name.
 func NewGuard(opts GuardOptions) (*Guard, error) {
 	g := &Guard{
-		names: map[string]bool{}, ports: opts.Ports, resolver: opts.Resolver, timeout: opts.DialTimeout,
+		while: opts.While, ports: opts.Ports, resolver: opts.Resolver, timeout: opts.DialTimeout,
 		refused: refusals{told: opts.OnRefused},
 	}
 	if g.resolver == nil {
@@ -78,12 +88,15 @@ func NewGuard(opts GuardOptions) (*Guard, error) {
 			return nil, fmt.Errorf("ports: %d is none, allowed are 1 to 65535", port)
 		}
 	}
-	for _, entry := range opts.Allow {
-		if prefix, ok := parseNetwork(entry); ok {
-			g.networks = append(g.networks, prefix)
-		} else if err := g.allowName(entry); err != nil {
-			return nil, err
-		}
+	var err error
+	if g.allow, err = newAllowList(opts.Allow); err != nil {
+		return nil, err
+	}
+	if g.also, err = newAllowList(opts.AlsoAllow); err != nil {
+		return nil, err
+	}
+	if g.while == nil {
+		g.while = func() bool { return false }
 	}
 	g.public = ssrf.New(ssrf.WithAnyNetwork(), ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(azureHost))
 	g.connect = g.dialer()
@@ -105,23 +118,43 @@ func parseNetwork(entry string) (netip.Prefix, bool) {
 	return prefix, true
 }
 
-func (g *Guard) allowName(entry string) error {
+func newAllowList(entries []string) (a allowList, err error) {
+	a.names = map[string]bool{}
+	for _, entry := range entries {
+		if prefix, ok := parseNetwork(entry); ok {
+			a.networks = append(a.networks, prefix)
+		} else if err := a.addName(entry); err != nil {
+			return a, err
+		}
+	}
+	return a, nil
+}
+
+func (a *allowList) addName(entry string) error {
 	name, below := strings.CutPrefix(strings.ToLower(entry), "*.")
 	if err := checkName(name); err != nil {
 		return fmt.Errorf("allow: %q is no network (10.1.0.0/16) and no host name (hooks.corp.example, *.corp.example): %w", entry, err)
 	}
 	if below {
-		g.suffixes = append(g.suffixes, "."+name)
+		a.suffixes = append(a.suffixes, "."+name)
 	} else {
-		g.names[name] = true
+		a.names[name] = true
 	}
 	return nil
 }
 
-// trusts reports whether the allow-list has this host name.
-func (g *Guard) trusts(host string) bool {
+func (a *allowList) trusts(host string) bool {
 	host = strings.ToLower(host)
-	return g.names[host] || slices.ContainsFunc(g.suffixes, func(s string) bool { return strings.HasSuffix(host, s) })
+	return a.names[host] || slices.ContainsFunc(a.suffixes, func(s string) bool { return strings.HasSuffix(host, s) })
+}
+
+func (a *allowList) allows(addr netip.Addr) bool {
+	return slices.ContainsFunc(a.networks, func(network netip.Prefix) bool { return network.Contains(addr) })
+}
+
+// trusts reports whether this host name is on an allow-list.
+func (g *Guard) trusts(host string) bool {
+	return g.allow.trusts(host) || g.also.trusts(host) && g.while()
 }
 
 // CheckURL refuses a URL that no delivery may go to, by what its text says alone: scheme, user, host in any odd
@@ -225,7 +258,7 @@ func (g *Guard) judge(addr netip.Addr) error {
 }
 
 func (g *Guard) allows(addr netip.Addr) bool {
-	return slices.ContainsFunc(g.networks, func(network netip.Prefix) bool { return network.Contains(addr) })
+	return g.allow.allows(addr) || g.also.allows(addr) && g.while()
 }
 
 // isISATAP reports whether the address ends as RFC 5214 has it: 0000:5efe or 0200:5efe, then an IPv4 address.

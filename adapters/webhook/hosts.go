@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// allowSetting is the setting of GuardOptions.Allow in Belfry's programs, for texts.
+const allowSetting = "BELFRY_WEBHOOK_ALLOW"
+
 // localNames end the names that never are public hosts: loopback (RFC 6761), multicast DNS (RFC 6762), home
 // networks (RFC 8375), the private zone of ICANN where clouds keep their metadata servers, and what many systems
 // add to localhost.
@@ -29,7 +32,7 @@ func (g *Guard) checkHost(u *url.URL) error {
 		return checkPortRange(u)
 	}
 	if isLocalName(host) {
-		return refuse("the URL's host is a name of the local network")
+		return refuse("the URL's host is a name of the local network, and none that %s opens", allowSetting)
 	}
 	return g.checkPort(u)
 }
@@ -45,7 +48,7 @@ func (g *Guard) checkLiteral(u *url.URL, host string) error {
 		return refuse("the URL's host must be written as the IPv4 address it holds")
 	}
 	if g.judge(addr) != nil {
-		return refuse("the URL's host is not a public address")
+		return refuse("the URL's host is not a public address, nor one that %s opens", allowSetting)
 	}
 	if g.allows(addr) {
 		return checkPortRange(u)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -45,6 +46,8 @@ func (d *deadFlags) settle() (err error) {
 	return err
 }
 
+var jobID = regexp.MustCompile(`^[1-9][0-9]{0,18}$`)
+
 // settleChange checks the flags of what changes dead letters, together with the ids that stand as arguments.
 func (d *deadFlags) settleChange(c *cobra.Command, ids []string) error {
 	if err := d.settle(); err != nil {
@@ -52,6 +55,11 @@ func (d *deadFlags) settleChange(c *cobra.Command, ids []string) error {
 	}
 	if len(ids) > 1000 {
 		return usage("%s takes at most 1000 ids at a time", c.CommandPath())
+	}
+	for _, id := range ids {
+		if !jobID.MatchString(id) {
+			return usage("%s: %q is no job's id", c.CommandPath(), id)
+		}
 	}
 	if len(ids) > 0 {
 		d.filter.IDs = ids

@@ -51,6 +51,9 @@ func (a *app) checkAPI(ctx context.Context, f *findings) (*client.Stats, error) 
 		checkWorkers(f, s)
 	}
 	checkWork(f, s, whole)
+	if whole {
+		checkApart(f, s)
+	}
 	checkAlerts(ctx, f, api)
 	return s, nil
 }
@@ -173,6 +176,23 @@ func (a *app) checkClock(f *findings, check string, store, asked time.Time) {
 	}
 	f.warn(check, fmt.Sprintf("the store's is %s %s this machine's", skew.Abs().Round(time.Second), map[bool]string{true: "ahead of", false: "behind"}[skew > 0]),
 		"Belfry goes by the store's clock. Set both by NTP, and prefer delay to run_at where clocks cannot be trusted")
+}
+
+// checkApart names rows that raise an error.
+func checkApart(f *findings, s *client.Stats) {
+	if s.SetApartRows == 0 {
+		f.ok("rows", "none raises an error")
+	}
+	for i, row := range s.SetApart {
+		if i == alertsShown {
+			break
+		}
+		f.broken("row", fmt.Sprintf("%s raises an error (%s), since %s: %s", row.Row, row.Act, showTime(row.Since), row.Error),
+			"mend the row, or what refuses it: it is set apart so that it stops no other, and met again within 5 minutes by itself (docs/damaged-rows.md)")
+	}
+	if n := s.SetApartRows - min(len(s.SetApart), alertsShown); n > 0 {
+		f.broken("rows", fmt.Sprintf("%d more rows raise an error", n), "mend these first")
+	}
 }
 
 // checkWork looks at what waits and what hangs, as far as a token for all tenants is given, or for one.

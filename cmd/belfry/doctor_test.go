@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -58,6 +59,24 @@ func TestDoctorLooksAtWork(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if f[0].Text != "running under a lease that has passed: 1 job" || f[1].Text != "due jobs wait: bulk 1h0m1s" || f[2].Text != "8 jobs due, of types that no worker handles: many (7), few (1)" || f[3].Text != "100000+ wait to be looked at" {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestDoctorNamesRowsThatRaiseAnError(t *testing.T) {
+	var f findings
+	checkApart(&f, &client.Stats{})
+	if got := states(t, f); got != "rows: ok" {
+		t.Error(got)
+	}
+	s := client.Stats{SetApartRows: 15}
+	for i := range 12 {
+		s.SetApart = append(s.SetApart, client.ApartRow{Row: fmt.Sprintf("job %d (mail.send)", i), Act: "claim", Error: "missing chunk", Since: time.Now()})
+	}
+	f = nil
+	checkApart(&f, &s)
+	if len(f) != 11 || f[0].State != stateBroken || !strings.Contains(f[0].Text, "job 0 (mail.send) raises an error (claim), since ") ||
+		!strings.HasSuffix(f[0].Text, ": missing chunk") || f[0].Advice == "" || f[10].Text != "5 more rows raise an error" {
 		t.Errorf("%+v", f)
 	}
 }

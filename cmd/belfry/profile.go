@@ -142,6 +142,9 @@ func (a *app) takeProfile() error {
 		}
 		return nil
 	}
+	if p.URL == "" {
+		return usage("the profile %q has no url: belfry profiles set %s --url … gives it one", name, name)
+	}
 	if a.address == "" {
 		a.address = p.URL
 	}

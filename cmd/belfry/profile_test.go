@@ -71,6 +71,38 @@ func TestFlagBeforeEnvironmentBeforeProfile(t *testing.T) {
 	}
 }
 
+// A profile that was emptied by hand leads nowhere, least of all to the default server.
+func TestProfileWithoutAddress(t *testing.T) {
+	r, _, _ := profileRig(t)
+	path := filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "belfry", "profiles.json")
+	if err := os.WriteFile(path, []byte(`{"default":{"url":"","token":"s3cr3t"},"one":{}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range []string{"jobs list", "jobs list --profile one"} {
+		if code := r.run(strings.Fields(args)...); code != exitUsage || !strings.Contains(r.errs, "has no url") {
+			t.Errorf("%s: %d %s", args, code, r.errs)
+		}
+	}
+}
+
+// A profile's token goes to its own address, however that is written.
+func TestProfilesAddressHasManyForms(t *testing.T) {
+	r, first, _ := profileRig(t)
+	r.ok("profiles", "list")
+	address := strings.Fields(r.out[strings.Index(r.out, "one"):])[1]
+	for _, written := range []string{address, address + "/", address + "/v1", address + "/v1/"} {
+		r.ok("jobs", "list", "--profile", "one", "--url", written)
+		if token := last(first); token != "s3cr3t-0ne" {
+			t.Errorf("%s: %q", written, token)
+		}
+	}
+	r.ok("profiles", "set", "one", "--url", address+"/v1/")
+	r.ok("jobs", "list", "--profile", "one")
+	if token := last(first); token != "s3cr3t-0ne" {
+		t.Errorf("the same address took the token away: %q", token)
+	}
+}
+
 func TestProfilesAreKeptAndForgotten(t *testing.T) {
 	r, _, _ := profileRig(t)
 	path := filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "belfry", "profiles.json")

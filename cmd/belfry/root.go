@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/client"
 	"github.com/belfry-dev/belfry/functions/boot"
 )
@@ -162,8 +163,16 @@ func (a *app) databaseFlag(c *cobra.Command, required bool) {
 		if a.database == "" && required {
 			return usage("%s wants --database-url or BELFRY_DATABASE_URL", c.CommandPath())
 		}
-		return before(c, args)
+		return badAddress(before(c, args))
 	}
+}
+
+// badAddress names the flag that an error about the database's address is about.
+func badAddress(err error) error {
+	if errors.Is(err, postgres.ErrAddress) {
+		return usage("--database-url or BELFRY_DATABASE_URL: %s", postgres.ErrAddress)
+	}
+	return err
 }
 
 // variable reads a variable of the environment; "" means that it is not set.

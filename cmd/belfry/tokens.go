@@ -40,7 +40,7 @@ func (a *app) keeperFlag(c *cobra.Command, do func(c *cobra.Command, args []stri
 		}
 		store, err := postgres.Open(c.Context(), a.database, postgres.Options{PoolSize: 1})
 		if err != nil {
-			return err
+			return badAddress(err)
 		}
 		defer func() { err = errors.Join(err, store.Close()) }()
 		settings, err := a.variable("BELFRY_TOKENS")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -24,29 +25,40 @@ func TestTickAndWorkerStayTogetherOverMem(t *testing.T) {
 	}
 }
 
-// Receivers on this machine are within reach only while submitters are on it too.
+// Receivers on this machine are within reach without a setting only while submitters are on it too.
 func TestWebhooksReachThisMachineOnlyFromIt(t *testing.T) {
 	for _, row := range []struct {
-		args  []string
-		allow string
+		args    []string
+		setting string
+		open    bool
 	}{
-		{nil, "hooks.internal 127.0.0.0/8 ::1 localhost"},
-		{[]string{"-addr", "localhost:0"}, "hooks.internal 127.0.0.0/8 ::1 localhost"},
-		{[]string{"-addr", "[::1]:0"}, "hooks.internal 127.0.0.0/8 ::1 localhost"},
-		{[]string{"-addr", "0.0.0.0:0"}, "hooks.internal"},
-		{[]string{"-addr", ":8080"}, "hooks.internal"},
-		{[]string{"-addr", "192.168.1.2:8080"}, "hooks.internal"},
-		{[]string{"-database-url", "postgres://h/db", "-role", "worker"}, "hooks.internal"},
-		{[]string{"-database-url", "postgres://h/db", "-role", "api,worker"}, "hooks.internal"},
+		{nil, "", true},
+		{[]string{"-addr", "localhost:0"}, "", true},
+		{[]string{"-addr", "[::1]:0"}, "", true},
+		{[]string{"-addr", "127.8.9.10:0"}, "", true},
+		{[]string{"-addr", "0.0.0.0:0"}, "", false},
+		{[]string{"-addr", ":8080"}, "", false},
+		{[]string{"-addr", "192.168.1.2:8080"}, "", false},
+		{[]string{"-database-url", "postgres://h/db", "-role", "worker"}, "", false},
+		{[]string{"-database-url", "postgres://h/db", "-role", "api,worker"}, "", false},
+		{nil, "BELFRY_TOKENS=a-token-of-twenty-characters", false},
+		{nil, "BELFRY_INSECURE=true", false},
 	} {
-		t.Setenv("BELFRY_WEBHOOK_ALLOW", "hooks.internal")
+		name, value, _ := strings.Cut(row.setting, "=")
+		if name != "" {
+			t.Setenv(name, value)
+		}
 		o, err := parse(row.args, io.Discard)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.AllowThisMachine()
-		if got := strings.Join(o.Settings.WebhookAllow, " "); got != row.allow {
-			t.Errorf("%v: allows %q, want %q", row.args, got, row.allow)
+		if got := o.ThisMachine(); got != row.open || len(o.Settings.WebhookAllow) > 0 {
+			t.Errorf("%v %s: open %t, allows %q", row.args, name, got, o.Settings.WebhookAllow)
+		}
+		if name != "" {
+			if err := os.Unsetenv(name); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }

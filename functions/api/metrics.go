@@ -35,6 +35,7 @@ var (
 	alertsMetric      = metric("open_alerts", "Alerts that are not cleared, counted up to 100000.", "kind")
 	statesMetric      = metric("schedules", "Schedules by state, counted up to 100000 and at most a minute ago; broken where this process ticks.", "state")
 	outcomesMetric    = metric("occurrences_total", "Due instants that the tick of this process accounted for since it began.", "outcome")
+	apartMetric       = metric("set_apart_rows", "Rows that raise an error and are set apart, so that they stop no other.", "kind")
 	overflowMetric    = metric("history_overflow_jobs", "Finished jobs kept outside the partitions of their days.")
 )
 
@@ -82,6 +83,9 @@ func (s snapshot) Collect(out chan<- prometheus.Metric) {
 	s.schedules(send)
 	send(prometheus.GaugeValue, deadMetric, float64(s.DeadLetters))
 	send(prometheus.GaugeValue, stuckMetric, float64(s.Stuck))
+	for _, kind := range s.apart() {
+		send(prometheus.GaugeValue, apartMetric, float64(kind.Rows), kind.Kind)
+	}
 	send(prometheus.GaugeValue, unhandled, float64(s.Unhandled))
 	send(prometheus.GaugeValue, snapshotMetric, s.OldestSnapshot.Seconds())
 	send(prometheus.GaugeValue, overflowMetric, float64(s.HistoryOverflow))
@@ -132,6 +136,17 @@ func (s snapshot) alerts() []core.AlertCount {
 	for _, kind := range []string{core.AlertScheduleMissed, core.AlertTypeMissed, core.AlertJobFailed} {
 		if !slices.ContainsFunc(all, func(a core.AlertCount) bool { return a.Kind == kind }) {
 			all = append(all, core.AlertCount{Kind: kind})
+		}
+	}
+	return all
+}
+
+// apart are the counts of rows that are set apart, of jobs and schedules those too of which none is.
+func (s snapshot) apart() []core.ApartCount {
+	all := slices.Clone(s.SetApart)
+	for _, kind := range []string{core.ApartJob, core.ApartSchedule} {
+		if !slices.ContainsFunc(all, func(c core.ApartCount) bool { return c.Kind == kind }) {
+			all = append(all, core.ApartCount{Kind: kind})
 		}
 	}
 	return all

@@ -84,6 +84,8 @@ type Stats struct {
 	Capped          bool         `json:"capped,omitempty" doc:"Counting stopped at 100,000 for dead_letters or unhandled: there are that many or more."`
 	OldestSnapshot  string       `json:"oldest_snapshot,omitempty" doc:"Age of the oldest open snapshot in the database: a long one slows everything down."`
 	HistoryOverflow int          `json:"history_overflow" doc:"Finished jobs kept outside the partitions of their days."`
+	SetApartRows    int          `json:"set_apart_rows,omitempty" doc:"Rows that raise an error and are set apart, so that they stop no other."`
+	SetApart        []ApartRow   `json:"set_apart,omitempty" doc:"Some of these, those first that were met most often."`
 }
 
 // QueueStats is one priority in numbers.
@@ -125,6 +127,11 @@ func (a *API) showStats(w http.ResponseWriter, r *http.Request) error {
 	}
 	doc := statsOf(s)
 	doc.Mode = a.mode()
+	if doc.SetApartRows > 0 {
+		if doc.SetApart, err = a.apart(r.Context()); err != nil {
+			return err
+		}
+	}
 	body, err := json.Marshal(doc)
 	if err != nil {
 		return err
@@ -163,6 +170,9 @@ func statsOf(s core.Stats) Stats {
 	}
 	if s.OldestSnapshot > 0 {
 		doc.OldestSnapshot = s.OldestSnapshot.String()
+	}
+	for _, kind := range s.SetApart {
+		doc.SetApartRows += kind.Rows
 	}
 	lags := lagsOf(s.Rollups)
 	for _, p := range core.Priorities {

@@ -30,6 +30,13 @@ func (s *someStats) CountSchedules(context.Context) (core.ScheduleStates, error)
 	s.counts.Add(1)
 	return core.ScheduleStates{Active: 21, Paused: 22, Ended: 23}, s.err
 }
+func (s *someStats) Apart(_ context.Context, limit int) ([]core.RowFault, error) {
+	var rows []core.RowFault
+	for i := range min(limit, 25) {
+		rows = append(rows, core.RowFault{Kind: core.ApartJob, ID: int64(i + 1), About: "mail.\xff", Act: "claim", Error: "missing chunk", Tries: 3, Since: at(1), RetryAt: at(9)})
+	}
+	return rows, nil
+}
 func (s *someStats) Ping(context.Context) error { return s.err }
 
 // lag is a histogram of n jobs each, in the buckets named.

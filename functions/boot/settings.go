@@ -73,7 +73,7 @@ type Settings struct {
 	DeadRetention    time.Duration `env:"BELFRY_DEAD_LETTER_RETENTION" envDefault:"720h" doc:"How long dead letters are kept; 0 keeps them for ever."`
 	LedgerRetention  time.Duration `env:"BELFRY_LEDGER_RETENTION" envDefault:"2160h" doc:"How long the ledger of schedules is kept; 0 keeps it for ever."`
 
-	AlertURL      string `env:"BELFRY_ALERT_URL" doc:"Where alerts are delivered, as signed webhooks; needs BELFRY_WEBHOOK_SECRETS, and is judged like any target."`
+	AlertURL      string `env:"BELFRY_ALERT_URL" doc:"Where alerts are delivered, as signed webhooks; needs BELFRY_WEBHOOK_SECRETS. It is judged like any target: beyond public addresses BELFRY_WEBHOOK_ALLOW must open it."`
 	AlertTopicURL string `env:"BELFRY_ALERT_TOPIC_URL" doc:"gocloud URL of a topic that alerts are sent to. Which schemes there are depends on the program."`
 
 	WebhookSecrets        []string      `env:"BELFRY_WEBHOOK_SECRETS" doc:"Signing secrets of webhooks, with commas, the newest first; whsec_ and base64 of 24 to 64 bytes each, at most 10. Unset: nothing is delivered and jobs with a target are refused."`
@@ -178,7 +178,7 @@ func (s Settings) Check() error {
 	within("BELFRY_START_WAIT", s.StartWait, 0, 24*time.Hour)
 	within("BELFRY_TICK", s.Tick, 100*time.Millisecond, time.Minute)
 	s.checkIdle(bad)
-	within("BELFRY_BUCKET_LEASE", s.BucketLease, 3*s.Tick, 10*time.Minute)
+	within("BELFRY_BUCKET_LEASE", s.BucketLease, 3*min(max(s.Tick, 0), time.Minute), 10*time.Minute)
 	within("BELFRY_HISTORY_RETENTION", s.HistoryRetention, 0, 100*365*24*time.Hour)
 	within("BELFRY_DEAD_LETTER_RETENTION", s.DeadRetention, 0, 100*365*24*time.Hour)
 	for i, t := range s.Tokens {

@@ -117,3 +117,18 @@ func TestEverySettingIsInTheDocs(t *testing.T) {
 		}
 	}
 }
+
+// Where alerts may go is judged as targets are, when they are opened; a setting is wrong only where it is no URL.
+func TestAlertURLIsJudgedAsTargetsAre(t *testing.T) {
+	clean(t)
+	t.Setenv("BELFRY_WEBHOOK_SECRETS", "whsec_"+strings.Repeat("c2VjcmV0", 4))
+	for value, good := range map[string]bool{
+		"http://127.0.0.1:8090/alerts": true, "http://localhost:8090/": true, "https://alerts.example.com/x?y": true, "http://10.0.0.1/": true,
+		"alerts.example.com": false, "ftp://alerts.example.com/canary": false, "http:///canary": false, "http://a b/canary": false,
+	} {
+		t.Setenv("BELFRY_ALERT_URL", value)
+		if _, err := ReadSettings(); (err == nil) != good || err != nil && (!strings.Contains(err.Error(), "BELFRY_ALERT_URL") || strings.Contains(err.Error(), "canary")) {
+			t.Errorf("%s: %v", value, err)
+		}
+	}
+}

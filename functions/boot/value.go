@@ -2,6 +2,7 @@ package boot
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
 	"slices"
@@ -56,8 +57,19 @@ func valueFaults(environment map[string]string) (faults []error) {
 			faults = append(faults, fmt.Errorf("%s: %s", name, fault))
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(environment)) {
+		if !strings.HasPrefix(name, deployPrefix) {
+			continue
+		}
+		if fault := ValueFault(environment[name]); fault != "" {
+			faults = append(faults, fmt.Errorf("%s: %s", name, fault))
+		}
+	}
 	return faults
 }
+
+// deployPrefix begins the settings of programs that ready a deployment, beside those of all.
+const deployPrefix = "BELFRY_DEPLOY_"
 
 // elementFault is the first fault of an element of a list with commas.
 func elementFault(list string) string {

@@ -63,9 +63,10 @@ func TestNoSettingIsMeantAsNothing(t *testing.T) {
 	clean(t)
 	t.Setenv("BELFRY_TOKENS", `"secret"`)
 	t.Setenv("BELFRY_WORKERS", "")
+	t.Setenv("BELFRY_DEPLOY_ROLES", "")
 	t.Setenv("BELFRY_LEASE", "soon")
-	if _, err := ReadSettings(); err == nil || strings.Count(err.Error(), "\n") != 2 {
-		t.Errorf("three faults are told as %v", err)
+	if _, err := ReadSettings(); err == nil || strings.Count(err.Error(), "\n") != 3 || !strings.Contains(err.Error(), "BELFRY_DEPLOY_ROLES: is set, but empty") {
+		t.Errorf("four faults are told as %v", err)
 	}
 	t.Logf("%d settings, %d values", count, tried)
 }

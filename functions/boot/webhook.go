@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 	"time"
 
@@ -22,11 +23,13 @@ type Webhooks struct {
 	Names   *core.Installations  // what jobs and alerts are called outside
 	Guard   *webhook.Guard       // judges targets; nil where nothing is delivered
 	Deliver *webhook.Webhook     // delivers jobs; nil where nothing is delivered
+	machine *ThisMachine         // nil where this machine is open by settings only
 }
 
 // SecretStore keeps the installation's secrets, and says which installation it is; see core.TypeStore.
 type SecretStore interface {
 	core.InstallationStore
+	TokenLister
 	Secret(ctx context.Context, name string, fresh []byte) ([]byte, error)
 }
 
@@ -36,6 +39,9 @@ type WebhookOptions struct {
 	Now func() time.Time // of signatures and breakers. Nil means time.Now
 	// Resolver looks names up. Nil means the machine's.
 	Resolver *net.Resolver
+	// ThisMachine opens this machine to webhooks without a setting; see the type of that name. Requests must go through
+	// Watch then.
+	ThisMachine bool
 }
 
 // OpenWebhooks makes them of the settings and the installation's secret. Close them after the last delivery.
@@ -58,10 +64,15 @@ func OpenWebhooks(ctx context.Context, s Settings, store SecretStore, o WebhookO
 	if len(s.WebhookSecrets) == 0 {
 		return w, nil
 	}
-	if w.Guard, err = webhook.NewGuard(webhook.GuardOptions{
+	guard := webhook.GuardOptions{
 		Allow: s.WebhookAllow, Ports: s.WebhookPorts, DialTimeout: s.WebhookConnectTimeout, Resolver: o.Resolver,
 		OnRefused: func(host string, address netip.Addr) { logRefused(o.Log, host, address) },
-	}); err != nil {
+	}
+	if o.ThisMachine {
+		w.machine = &ThisMachine{tokens: store, log: o.Log, now: time.Now}
+		guard.AlsoAllow, guard.While = machineNames, w.machine.Open
+	}
+	if w.Guard, err = webhook.NewGuard(guard); err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
 	}
 	w.Deliver, err = webhook.New(webhook.Options{
@@ -73,6 +84,14 @@ func OpenWebhooks(ctx context.Context, s Settings, store SecretStore, o WebhookO
 		OnEvent: func(e webhook.HostEvent) { logHost(o.Log, e) },
 	})
 	return w, err
+}
+
+// Watch passes requests of the API on to next.
+func (w *Webhooks) Watch(next http.Handler) http.Handler {
+	if w.machine == nil {
+		return next
+	}
+	return w.machine.Watch(next)
 }
 
 // Handler is what a worker delivers with: nil where nothing is delivered.

@@ -181,7 +181,7 @@ func (n *running) buildAPI(ctx context.Context) error {
 	if n.api, err = assemble.New(o); err != nil {
 		return err
 	}
-	n.server = &http.Server{Handler: n.api, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: n.Settings.KeepAlive, ErrorLog: slog.NewLogLogger(n.Log.Handler(), slog.LevelWarn)}
+	n.server = &http.Server{Handler: n.webhooks.Watch(n.api), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: n.Settings.KeepAlive, ErrorLog: slog.NewLogLogger(n.Log.Handler(), slog.LevelWarn)}
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"net"
-	"slices"
 	"strings"
 	"time"
 
@@ -56,12 +55,11 @@ func (o *Options) Check(f *flag.FlagSet) error {
 // settingOf are the settings that a flag goes before.
 var settingOf = map[string]string{"addr": "BELFRY_ADDR", "database-url": "BELFRY_DATABASE_URL", "workers": "BELFRY_WORKERS", "tick": "BELFRY_TICK"}
 
-// AllowThisMachine lets webhooks reach receivers on this machine where nobody but its own users can submit jobs: all
-// roles are in this process and the API listens on loopback.
-func (o *Options) AllowThisMachine() {
+// ThisMachine reports whether webhooks may begin to reach receivers on this machine without a setting: all roles are in
+// this process, its API listens on loopback, and no setting says that others may call it. See boot.ThisMachine.
+func (o *Options) ThisMachine() bool {
 	host, _, err := net.SplitHostPort(o.Settings.Addr)
-	if ip := net.ParseIP(host); err != nil || o.Roles != All || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return
-	}
-	o.Settings.WebhookAllow = append(slices.Clone(o.Settings.WebhookAllow), "127.0.0.0/8", "::1", "localhost")
+	ip := net.ParseIP(host)
+	loopback := err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+	return loopback && o.Roles == All && len(o.Settings.Tokens) == 0 && !o.Settings.Insecure
 }

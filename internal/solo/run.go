@@ -24,10 +24,9 @@ type Stack struct {
 
 // Run listens, opens the stack, runs the roles until ctx ends, and closes it.
 func Run(ctx context.Context, o Options, out, errs io.Writer, open func(context.Context) (Stack, error)) (err error) {
-	o.AllowThisMachine()
 	log := boot.NewLogger(o.Settings, errs)
 	boot.QuietStandardLog(log)
-	parts := node.Parts{Settings: o.Settings, Roles: o.Roles, Handlers: worker.Tryout(), Version: boot.Version(), Log: log}
+	parts := node.Parts{Webhooks: boot.WebhookOptions{ThisMachine: o.ThisMachine()}, Settings: o.Settings, Roles: o.Roles, Handlers: worker.Tryout(), Version: boot.Version(), Log: log}
 	if o.Roles.API {
 		if parts.Listener, err = boot.Listen(ctx, o.Settings.Addr); err != nil {
 			return fmt.Errorf("%w (another address: -addr 127.0.0.1:0)", err)
