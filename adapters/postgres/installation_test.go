@@ -121,7 +121,7 @@ func TestFailoverBeginsAnInstallation(t *testing.T) {
 	if err := server.Stop(pgserver.Fast); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(data, "standby.signal"), nil, 0o644); err != nil { //nolint:gosec // the server has another account
+	if err := os.WriteFile(filepath.Join(data, "standby.signal"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := server.Start(t.Context()); err != nil {

@@ -165,8 +165,7 @@ func (t *tx) bulk(name string, args ...any) error {
 		_, err := t.exec(name, args...)
 		return err
 	}
-	done, fault, err := t.try(change)
-	if done || err != nil {
+	if done, _, err := t.try(change); done || err != nil {
 		return err
 	}
 	list, err := t.rows("in_flight_ids", t.now, inFlightTried)
@@ -182,7 +181,8 @@ func (t *tx) bulk(name string, args ...any) error {
 			return err
 		}
 	}
-	if done, fault, err = t.try(change); done || err != nil {
+	done, fault, err := t.try(change)
+	if done || err != nil {
 		return err
 	}
 	return t.setApart(&core.RowFault{Kind: core.ApartType, Name: "in flight", Act: name, Error: errorText(fault)})

@@ -24,7 +24,7 @@ func TestRowsThatAreSetApart(t *testing.T) {
 	}
 	metrics := b.do("GET", "/metrics", "").want(t, http.StatusOK).body
 	for _, want := range []string{`belfry_set_apart_rows{kind="job"} 25`, `belfry_set_apart_rows{kind="alert"} 2`, `belfry_set_apart_rows{kind="schedule"} 0`} {
-		if !strings.Contains(string(metrics), want+"\n") {
+		if !strings.Contains(metrics, want+"\n") {
 			t.Errorf("no %s", want)
 		}
 	}

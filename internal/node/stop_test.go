@@ -63,7 +63,12 @@ func TestStopBeginsWithReadiness(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	call := func(method, path, body string) *http.Response {
+	type answer struct {
+		status int
+		header http.Header
+		last   bool // the connection ends with it
+	}
+	call := func(method, path, body string) answer {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), method, address+path, strings.NewReader(body))
 		if err != nil {
@@ -76,25 +81,25 @@ func TestStopBeginsWithReadiness(t *testing.T) {
 		}
 		defer response.Body.Close()
 		_, _ = io.Copy(io.Discard, response.Body)
-		return response
+		return answer{response.StatusCode, response.Header, response.Close}
 	}
-	if before := call("GET", "/readyz", ""); before.StatusCode != http.StatusOK || before.Header.Get("Keep-Alive") != "timeout=90" || before.Close {
-		t.Errorf("before the stop: %d, %v", before.StatusCode, before.Header)
+	if before := call("GET", "/readyz", ""); before.status != http.StatusOK || before.header.Get("Keep-Alive") != "timeout=90" || before.last {
+		t.Errorf("before the stop: %d, %v", before.status, before.header)
 	}
 	stopped := make(chan error, 1)
 	go func() { stopped <- stop() }()
 	answered := 0
 	for ready := true; ready; answered++ {
-		ready = call("GET", "/readyz", "").StatusCode == http.StatusOK
+		ready = call("GET", "/readyz", "").status == http.StatusOK
 	}
 	for range 3 {
 		job := call("POST", "/v1/jobs", `{"type":"later","delay":"1h"}`)
-		if job.StatusCode != http.StatusCreated || !job.Close {
-			t.Errorf("while it stops: %d, the connection ends: %t", job.StatusCode, job.Close)
+		if job.status != http.StatusCreated || !job.last {
+			t.Errorf("while it stops: %d, the connection ends: %t", job.status, job.last)
 		}
 	}
-	if alive := call("GET", "/healthz", ""); alive.StatusCode != http.StatusOK {
-		t.Errorf("it is alive: %d", alive.StatusCode)
+	if alive := call("GET", "/healthz", ""); alive.status != http.StatusOK {
+		t.Errorf("it is alive: %d", alive.status)
 	}
 	if err := <-stopped; err != nil {
 		t.Errorf("stopped with %v", err)

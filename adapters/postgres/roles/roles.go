@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -260,8 +261,8 @@ func execute(ctx context.Context, tx pgx.Tx, name string, pairs ...string) error
 		return err
 	}
 	var replaced []string
-	for i := 0; i < len(pairs); i += 2 {
-		replaced = append(replaced, "{"+pairs[i]+"}", pairs[i+1])
+	for pair := range slices.Chunk(pairs, 2) {
+		replaced = append(replaced, "{"+pair[0]+"}", pair[1])
 	}
 	if _, err := tx.Exec(ctx, strings.NewReplacer(replaced...).Replace(string(text))); err != nil {
 		return fmt.Errorf("%s: %w", name, err)

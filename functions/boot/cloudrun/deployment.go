@@ -16,8 +16,8 @@ import (
 // Settings of the job that readies a deployment, beside those of all.
 const (
 	membersSetting = "BELFRY_DEPLOY_MEMBERS"                // database users of the programs: api=USER,tick=USER,worker=USER, of which each may come again
-	tokenSetting   = "BELFRY_DEPLOY_ADMIN_TOKEN_SECRET"     // where a token of an admin is kept
-	secretSetting  = "BELFRY_DEPLOY_WEBHOOK_SECRETS_SECRET" // where the signing secrets of webhooks are kept
+	tokenSetting   = "BELFRY_DEPLOY_ADMIN_TOKEN_SECRET"     //nolint:gosec // where a token of an admin is kept
+	secretSetting  = "BELFRY_DEPLOY_WEBHOOK_SECRETS_SECRET" //nolint:gosec // where the signing secrets of webhooks are kept
 )
 
 // Deployment is what the job stands on that readies it for the programs.
