@@ -18,6 +18,15 @@ func TestJobsOverSQS(t *testing.T) {
 	queuetest.Carry(t, openStore(t), q, 40, func() { s.breakReceiving(q.places[core.Default].url) })
 }
 
+func TestWorkersWithDifferentHandlersShareSQS(t *testing.T) {
+	t.Parallel()
+	for _, mayOnlyReceive := range []bool{false, true} {
+		queuetest.Share(t, func() (core.Store, core.Queue) {
+			return openStore(t), newServer(t).open(t, QueueOptions{Visibility: 60 * time.Second})
+		}, 20, mayOnlyReceive)
+	}
+}
+
 func openStore(t *testing.T) core.Store {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "belfry.db"), sqlite.Options{})

@@ -16,6 +16,15 @@ func TestJobsOverPubSub(t *testing.T) {
 	queuetest.Carry(t, openStore(t), q, 300, q.line.breakOff)
 }
 
+func TestWorkersWithDifferentHandlersSharePubSub(t *testing.T) {
+	t.Parallel()
+	for _, mayOnlyReceive := range []bool{false, true} {
+		queuetest.Share(t, func() (core.Store, core.Queue) {
+			return openStore(t), open(t, emulator(t), QueueOptions{Visibility: 60 * time.Second}, true)
+		}, 20, mayOnlyReceive)
+	}
+}
+
 func openStore(t *testing.T) core.Store {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "belfry.db"), sqlite.Options{})

@@ -15,6 +15,11 @@ func TestJobsOverRabbitMQ(t *testing.T) {
 	queuetest.Carry(t, openStore(t), q, 500, func() { q.breakOff(core.Default) })
 }
 
+func TestWorkersWithDifferentHandlersShareRabbitMQ(t *testing.T) {
+	t.Parallel()
+	queuetest.Share(t, func() (core.Store, core.Queue) { return openStore(t), open(t, server(t), QueueOptions{}) }, 50, false)
+}
+
 func openStore(t *testing.T) core.Store {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "belfry.db"), sqlite.Options{})

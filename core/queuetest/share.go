@@ -1,0 +1,114 @@
+package queuetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// Share runs n jobs of two types, one after the other, on workers that share a queue: on two that handle both types and, in
+// a store and a queue of their own, on two with one type each, so that many a message comes to the worker that cannot run
+// it. All run, once; those of the second kind start about as soon. Where workers may only receive they give strays back by
+// their rows.
+func Share(t *testing.T, open func() (core.Store, core.Queue), n int, mayOnlyReceive bool) {
+	t.Helper()
+	types := []string{"x", "echo"}
+	store, queue := open()
+	like := lagsOf(t, store, queue, n, [][]string{types, types}, mayOnlyReceive)
+	store, queue = open()
+	apart := lagsOf(t, store, queue, n, [][]string{types[:1], types[1:]}, mayOnlyReceive)
+	worst := max(like[len(like)-1], time.Second)
+	late := 0
+	for _, lag := range apart {
+		if lag > 2*worst {
+			late++
+		}
+	}
+	t.Logf("like workers: median %s, worst %s; different ones: median %s, worst %s", like[len(like)/2], like[len(like)-1], apart[len(apart)/2], apart[len(apart)-1])
+	if late > n/50 {
+		t.Errorf("%d of %d jobs started later than %s", late, len(apart), 2*worst)
+	}
+	stats, err := store.Stats(context.Background(), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	strays := int64(0)
+	for _, r := range stats.Totals {
+		strays += r.Strayed
+	}
+	if t.Logf("%d strays", strays); strays == 0 {
+		t.Error("no message strayed")
+	}
+	if fleet, err := store.Fleet(context.Background()); err != nil || len(fleet.Marked) > 0 {
+		t.Errorf("marked as unhandled are %v, %v", fleet.Marked, err)
+	}
+}
+
+// lagsOf runs jobs on workers with the types given and returns in order how long after its submit each was entered.
+func lagsOf(t *testing.T, store core.Store, queue core.Queue, n int, workers [][]string, mayOnlyReceive bool) []time.Duration {
+	t.Helper()
+	c := &carried{T: t, store: store, queue: queue, entered: map[int64]int{}, done: make(chan struct{}, n)}
+	entered := map[int64]time.Time{}
+	handle := core.HandlerFunc(func(_ context.Context, job *core.Job) (json.RawMessage, error) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.entered[job.ID]++
+		entered[job.ID] = time.Now()
+		c.done <- struct{}{}
+		return nil, nil
+	})
+	received := queue
+	if mayOnlyReceive {
+		received = receiveOnly{queue}
+	}
+	stops := []func(){c.schedule()}
+	for i, of := range workers {
+		handlers := core.Handlers{}
+		for _, typ := range of {
+			handlers[typ] = handle
+		}
+		worker, err := core.NewWorker(store, handlers, core.WorkerOptions{ID: fmt.Sprint("worker ", i), Slots: 50})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stops = append(stops, c.run(func(ctx context.Context) error { return worker.Receive(ctx, received) }))
+	}
+	submitted := map[int64]time.Time{}
+	order := rand.New(rand.NewPCG(1, 2))
+	for range n {
+		at := time.Now()
+		answers, err := store.Submit(t.Context(), []core.NewJob{{Type: []string{"x", "echo"}[order.IntN(2)], MaxAttempts: core.DefaultMaxAttempts}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		submitted[answers[0].ID] = at
+		c.wait(1) // so that each meets idle workers
+	}
+	for _, stop := range slices.Backward(stops) {
+		stop()
+	}
+	var lags []time.Duration
+	for id, at := range submitted {
+		job, err := store.Get(context.Background(), id)
+		if err != nil || job.Status != core.Done || job.Attempts != 1 || c.entered[id] != 1 {
+			t.Errorf("job %d is %s after %d attempts, entered %d times, %v; want done, once", id, job.Status, job.Attempts, c.entered[id], err)
+		}
+		lags = append(lags, entered[id].Sub(at))
+	}
+	slices.Sort(lags)
+	return lags
+}
+
+// receiveOnly is a queue whose users may not send.
+type receiveOnly struct{ core.Queue }
+
+func (receiveOnly) OpenTopic(context.Context, core.Priority) (core.Topic, error) {
+	return nil, errors.New("not allowed to send")
+}
