@@ -64,22 +64,57 @@ func (d *SubmitDispatcher) Submit(ctx context.Context, jobs []NewJob) ([]Submitt
 	if err != nil || len(answers) != len(jobs) {
 		return answers, err
 	}
+	d.publish(ctx, writtenQueued(nil, asked, answers))
+	return answers, nil
+}
+
+// SubmitOnce is Submit under an idempotency key: what is answered again was published before.
+func (d *SubmitDispatcher) SubmitOnce(ctx context.Context, key IdempotencyKey, jobs []NewJob, render func([]Submitted) (Answer, error)) (Once, error) {
+	asked := d.ask(ctx, jobs, time.Now())
+	once, err := d.store.SubmitOnce(ctx, key, asked, render)
+	if err == nil {
+		d.publish(ctx, writtenQueued(nil, asked, once.Jobs))
+	}
+	return once, err
+}
+
+// SubmitOnceEach is SubmitOnce for many calls.
+func (d *SubmitDispatcher) SubmitOnceEach(ctx context.Context, calls []OnceCall) ([]OnceAnswer, error) {
+	jobs := make([]NewJob, len(calls))
+	for i := range calls {
+		jobs[i] = calls[i].Job
+	}
+	asked, passed := d.ask(ctx, jobs, time.Now()), slices.Clone(calls)
+	for i := range passed {
+		passed[i].Job = asked[i]
+	}
+	answers, err := d.store.SubmitOnceEach(ctx, passed)
+	if err != nil || len(answers) != len(calls) {
+		return answers, err
+	}
 	var dispatched []Job
 	for i, a := range answers {
-		if a.Existing == nil && a.Status == Queued && asked[i].Queued {
-			dispatched = append(dispatched, Job{
-				ID: a.ID, LeaseToken: a.Token, Type: jobs[i].Type, Priority: cmp.Or(jobs[i].Priority, Default), Tenant: jobs[i].Tenant,
-				Trace: jobs[i].Trace, RunAt: a.RunAt, CreatedAt: a.CreatedAt, Status: Queued, Bucket: BucketOf(a.ID), Dispatches: 1,
-			})
+		if a.Err == nil {
+			dispatched = writtenQueued(dispatched, asked[i:i+1], a.Jobs)
 		}
 	}
 	d.publish(ctx, dispatched)
 	return answers, nil
 }
 
-// SubmitOnce writes jobs under an idempotency key; these wait for the tick.
-func (d *SubmitDispatcher) SubmitOnce(ctx context.Context, key IdempotencyKey, jobs []NewJob, render func([]Submitted) (Answer, error)) (Once, error) {
-	return d.store.SubmitOnce(ctx, key, jobs, render)
+// writtenQueued appends the jobs that were written as queued, as asked: those to publish. Where there are no answers nothing
+// was written.
+func writtenQueued(to []Job, asked []NewJob, answers []Submitted) []Job {
+	for i := range min(len(asked), len(answers)) {
+		a, j := &answers[i], &asked[i]
+		if a.Existing == nil && a.Status == Queued && j.Queued {
+			to = append(to, Job{
+				ID: a.ID, LeaseToken: a.Token, Type: j.Type, Priority: cmp.Or(j.Priority, Default), Tenant: j.Tenant,
+				Trace: j.Trace, RunAt: a.RunAt, CreatedAt: a.CreatedAt, Status: Queued, Bucket: BucketOf(a.ID), Dispatches: 1,
+			})
+		}
+	}
+	return to
 }
 
 // submitFleetAge is how old what workers handle may be. A type whose worker has just come waits for the tick until then.

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"sync"
 )
 
 // ValidIdempotencyKey reports whether key may name a call: 1 to MaxIdempotencyKeyBytes visible ASCII characters.
@@ -17,13 +18,21 @@ func ValidIdempotencyKey(key string) bool {
 	return key != "" && len(key) <= MaxIdempotencyKeyBytes
 }
 
+// packers are spare compressors: a new one takes longer to make than most answers take to pack.
+var packers = sync.Pool{New: func() any {
+	w, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	if err != nil {
+		panic(err) // the level is one that there is
+	}
+	return w
+}}
+
 // PackAnswer is a body in the form in which stores keep it: that of a batch is large, and much of it is alike.
 func PackAnswer(body []byte) ([]byte, error) {
 	var packed bytes.Buffer
-	w, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
-	if err != nil {
-		return nil, err
-	}
+	w, _ := packers.Get().(*gzip.Writer)
+	defer packers.Put(w)
+	w.Reset(&packed)
 	if _, err := w.Write(body); err != nil {
 		return nil, err
 	}

@@ -42,6 +42,19 @@ type Once struct {
 	Jobs     []Submitted // what was written; nil when Replayed
 }
 
+// OnceCall is one call of SubmitOnceEach.
+type OnceCall struct {
+	Key    IdempotencyKey
+	Job    NewJob // without a dedupe key
+	Render func([]Submitted) (Answer, error)
+}
+
+// OnceAnswer answers one OnceCall. Err is that of this call alone: ErrKeyReused, ErrKeyInFlight, or Render's.
+type OnceAnswer struct {
+	Once
+	Err error
+}
+
 // Page is one page of a list.
 type Page struct {
 	Jobs []Job

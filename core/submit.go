@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 )
 
@@ -31,20 +30,8 @@ type SubmitterOptions struct {
 type Submitter struct {
 	store SubmitStore
 	opts  SubmitterOptions
-
-	mu       sync.Mutex
-	waiting  []*submission
-	inFlight int
-	closed   bool
-	groups   sync.WaitGroup
-}
-
-// submission is one caller's job on its way into a group.
-type submission struct {
-	job    NewJob
-	answer Submitted
-	err    error
-	done   chan struct{}
+	plain *commits[NewJob, Submitted]
+	once  *commits[OnceCall, Once] // under idempotency keys
 }
 
 // NewSubmitter returns a Submitter on store.
@@ -61,7 +48,10 @@ func NewSubmitter(store SubmitStore, opts SubmitterOptions) *Submitter {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	return &Submitter{store: store, opts: opts}
+	s := &Submitter{store: store, opts: opts}
+	s.plain = newCommits(opts, s.write)
+	s.once = newCommits(opts, s.writeOnce)
+	return s
 }
 
 // Submit checks a job, writes it and returns when that is durable. A job with a dedupe key is written alone,
@@ -82,22 +72,13 @@ func (s *Submitter) Submit(ctx context.Context, job NewJob) (Submitted, error) {
 		}
 	}
 	if job.DedupeKey != "" {
-		answers, err := s.write(ctx, []NewJob{job})
+		answers, err := s.writeJobs(ctx, []NewJob{job})
 		if err != nil {
 			return Submitted{}, err
 		}
 		return answers[0], nil
 	}
-	sub := &submission{job: job, done: make(chan struct{})}
-	if err := s.join(ctx, sub); err != nil {
-		return Submitted{}, err
-	}
-	select {
-	case <-sub.done:
-		return sub.answer, sub.err
-	case <-ctx.Done():
-		return Submitted{}, context.Cause(ctx)
-	}
+	return s.plain.submit(ctx, job)
 }
 
 // SubmitBatch checks jobs and writes them all in one transaction of their own, or none; answer i is for job i.
@@ -105,14 +86,17 @@ func (s *Submitter) SubmitBatch(ctx context.Context, jobs []NewJob) ([]Submitted
 	if err := s.prepare(ctx, jobs); err != nil || len(jobs) == 0 {
 		return nil, err
 	}
-	return s.write(ctx, jobs)
+	return s.writeJobs(ctx, jobs)
 }
 
 // SubmitOnce is SubmitBatch under an idempotency key; see SubmitStore. Jobs that break a rule are refused whether the
-// key is known or not.
+// key is known or not. A single job without a dedupe key shares commits, as those of Submit do.
 func (s *Submitter) SubmitOnce(ctx context.Context, key IdempotencyKey, jobs []NewJob, render func([]Submitted) (Answer, error)) (Once, error) {
 	if err := s.prepare(ctx, jobs); err != nil {
 		return Once{}, err
+	}
+	if len(jobs) == 1 && jobs[0].DedupeKey == "" {
+		return s.once.submit(ctx, OnceCall{Key: key, Job: jobs[0], Render: render})
 	}
 	once, err := s.store.SubmitOnce(ctx, key, jobs, render)
 	if err != nil {
@@ -164,91 +148,17 @@ func (s *Submitter) ofType(ctx context.Context, job *NewJob) error {
 
 // Close refuses further jobs and waits until those that were accepted are written.
 func (s *Submitter) Close(ctx context.Context) error {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
-	idle := make(chan struct{})
-	go func() { s.groups.Wait(); close(idle) }()
-	select {
-	case <-idle:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return errors.Join(s.plain.close(ctx), s.once.close(ctx))
 }
 
-// join puts sub into the next group, and starts that group if it may go at once.
-func (s *Submitter) join(ctx context.Context, sub *submission) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return ErrClosed
-	}
-	s.waiting = append(s.waiting, sub)
-	if s.inFlight < s.opts.InFlight {
-		s.inFlight++
-		s.groups.Go(s.writeGroups)
-	}
-	return nil
+// write is writeJobs for a group.
+func (s *Submitter) write(ctx context.Context, jobs []NewJob) ([]Submitted, []error, error) {
+	answers, err := s.writeJobs(ctx, jobs)
+	return answers, nil, err
 }
 
-// writeGroups writes what is waiting, group by group, until nothing is.
-func (s *Submitter) writeGroups() {
-	for {
-		s.mu.Lock()
-		group := s.waiting
-		if len(group) > s.opts.MaxGroup {
-			group, s.waiting = group[:s.opts.MaxGroup:s.opts.MaxGroup], group[s.opts.MaxGroup:]
-		} else {
-			s.waiting = nil
-		}
-		if len(group) == 0 {
-			s.inFlight--
-			s.mu.Unlock()
-			return
-		}
-		s.mu.Unlock()
-		s.writeGroup(group)
-	}
-}
-
-// writeGroup writes a group in one commit. No caller's ctx governs it: one that leaves must not take the
-// others' jobs along.
-func (s *Submitter) writeGroup(group []*submission) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.opts.Timeout)
-	defer cancel()
-	jobs := make([]NewJob, len(group))
-	for i, sub := range group {
-		jobs[i] = sub.job
-	}
-	answers, err := s.write(ctx, jobs)
-	if err != nil && len(group) > 1 && certainlyUnwritten(err) {
-		for _, sub := range group {
-			s.writeGroup([]*submission{sub})
-		}
-		return
-	}
-	for i, sub := range group {
-		if sub.err = err; err == nil {
-			sub.answer = answers[i]
-		}
-		close(sub.done)
-	}
-}
-
-// certainlyUnwritten reports whether err tells of a fault of the group's content, so that nothing was written
-// and each job may be tried alone. After an outage or a timeout nothing is certain, and trying again could
-// write a job twice. A lock that a group without keys meets is on the whole table: each alone would only wait as long.
-func certainlyUnwritten(err error) bool {
-	return !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrReadOnly) && !errors.Is(err, ErrBusy) && !errors.Is(err, ErrUnsafe) &&
-		!errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled)
-}
-
-// write calls the store and wakes the workers for what is due.
-func (s *Submitter) write(ctx context.Context, jobs []NewJob) ([]Submitted, error) {
+// writeJobs calls the store and wakes the workers for what is due.
+func (s *Submitter) writeJobs(ctx context.Context, jobs []NewJob) ([]Submitted, error) {
 	answers, err := s.store.Submit(ctx, jobs)
 	if err != nil {
 		return nil, fmt.Errorf("submit: %w", err)
@@ -260,6 +170,25 @@ func (s *Submitter) write(ctx context.Context, jobs []NewJob) ([]Submitted, erro
 		s.opts.Wake()
 	}
 	return answers, nil
+}
+
+// writeOnce is write under idempotency keys.
+func (s *Submitter) writeOnce(ctx context.Context, calls []OnceCall) ([]Once, []error, error) {
+	answers, err := s.store.SubmitOnceEach(ctx, calls)
+	if err != nil {
+		return nil, nil, fmt.Errorf("submit: %w", err)
+	}
+	once, errs, soon := make([]Once, len(answers)), make([]error, len(answers)), false
+	for i, a := range answers {
+		if once[i] = a.Once; a.Err != nil {
+			errs[i] = fmt.Errorf("submit: %w", a.Err)
+		}
+		soon = soon || dueSoon(a.Jobs)
+	}
+	if s.opts.Wake != nil && soon {
+		s.opts.Wake()
+	}
+	return once, errs, nil
 }
 
 // dueSoon reports whether one of the jobs just written is scheduled to run within wakeWithin.

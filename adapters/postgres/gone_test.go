@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -83,6 +84,16 @@ func callAtOnce(t *testing.T, store core.Store, round string) {
 			return err
 		})
 		call("submit once", func() error { return submitOnce(t.Context(), store, fmt.Sprint(round, i), core.NewJob{Type: "a"}) })
+		call("submit once, in a group", func() error {
+			key := core.IdempotencyKey{Key: fmt.Sprint(round, i, "of a group"), Keep: time.Hour}
+			answers, err := store.SubmitOnceEach(t.Context(), []core.OnceCall{{Key: key, Job: core.NewJob{Type: "a"}, Render: func(jobs []core.Submitted) (core.Answer, error) {
+				return core.Answer{Status: 201, Body: fmt.Append(nil, jobs[0].ID)}, nil
+			}}})
+			if err == nil {
+				err = answers[0].Err
+			}
+			return err
+		})
 		call("list", func() error { return second(store.List(t.Context(), core.ListQuery{Limit: 10})) })
 		call("tick", func() error { return second(store.Tick(t.Context(), core.TickRequest{Holder: "h"})) })
 		call("readiness", func() error { return store.Ping(t.Context()) })

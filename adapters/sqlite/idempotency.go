@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/belfry-dev/belfry/core"
 )
@@ -38,6 +39,27 @@ func (s *Store) SubmitOnce(ctx context.Context, key core.IdempotencyKey, jobs []
 		return core.Once{}, wrap("submit once", err)
 	}
 	return once, nil
+}
+
+// SubmitOnceEach writes the jobs of many calls: the writer commits together what waits together.
+func (s *Store) SubmitOnceEach(ctx context.Context, calls []core.OnceCall) ([]core.OnceAnswer, error) {
+	answers := make([]core.OnceAnswer, len(calls))
+	var group sync.WaitGroup
+	seen := map[[2]string]bool{}
+	for i := range calls {
+		key := [2]string{calls[i].Key.Holder, calls[i].Key.Key}
+		if seen[key] {
+			answers[i].Err = core.ErrKeyInFlight
+			continue
+		}
+		seen[key] = true
+		group.Go(func() {
+			c := &calls[i]
+			answers[i].Once, answers[i].Err = s.SubmitOnce(ctx, c.Key, []core.NewJob{c.Job}, c.Render)
+		})
+	}
+	group.Wait()
+	return answers, nil
 }
 
 // findKey finds the answer kept under a key, if there is one.

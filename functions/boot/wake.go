@@ -123,6 +123,14 @@ func (s *wakingSubmit) SubmitOnce(ctx context.Context, key core.IdempotencyKey, 
 	return once, err
 }
 
+func (s *wakingSubmit) SubmitOnceEach(ctx context.Context, calls []core.OnceCall) ([]core.OnceAnswer, error) {
+	answers, err := s.SubmitStore.SubmitOnceEach(ctx, calls)
+	for i := range answers {
+		s.waker.submitted(answers[i].Jobs)
+	}
+	return answers, err
+}
+
 func (w *Waker) submitted(answers []core.Submitted) {
 	for i := range answers {
 		if a := &answers[i]; a.Existing == nil && a.Status == core.Scheduled {
@@ -146,6 +154,14 @@ func (s *wakingStore) SubmitOnce(ctx context.Context, key core.IdempotencyKey, j
 	once, err := s.Store.SubmitOnce(ctx, key, jobs, render)
 	s.waker.submitted(once.Jobs)
 	return once, err
+}
+
+func (s *wakingStore) SubmitOnceEach(ctx context.Context, calls []core.OnceCall) ([]core.OnceAnswer, error) {
+	answers, err := s.Store.SubmitOnceEach(ctx, calls)
+	for i := range answers {
+		s.waker.submitted(answers[i].Jobs)
+	}
+	return answers, err
 }
 
 func (s *wakingStore) Reschedule(ctx context.Context, id int64, when core.When) (core.Job, error) {

@@ -274,6 +274,41 @@ func TestDispatchAtSubmitDoesNotWaitForTheTick(t *testing.T) {
 	})
 }
 
+// A job under an idempotency key does not wait for the tick either, alone or in a batch, and its repeat publishes nothing.
+func TestDispatchAtSubmitOfJobsUnderKeys(t *testing.T) {
+	bubble(t, func(w *works) {
+		ticker := w.begin("a")
+		s := core.NewSubmitter(w.atSubmit(ticker, nil), core.SubmitterOptions{})
+		stopWorker := w.work("worker", 10, time.Millisecond)
+		render := func([]core.Submitted) (core.Answer, error) { return core.Answer{Status: 201, Body: []byte("x")}, nil }
+		var ids []int64
+		for name, jobs := range map[string][]core.NewJob{
+			"one": {{Type: "echo"}}, "dedupe": {{Type: "echo", DedupeKey: "d"}}, "batch": {{Type: "echo"}, {Type: "echo", Priority: core.Critical}},
+		} {
+			for range 3 {
+				once, err := s.SubmitOnce(w.Context(), core.IdempotencyKey{Key: name, Keep: time.Hour}, jobs, render)
+				if err != nil {
+					w.Fatal(err)
+				}
+				for _, job := range once.Jobs {
+					ids = append(ids, job.ID)
+				}
+			}
+		}
+		time.Sleep(100 * time.Millisecond) // no tick
+		stopWorker()
+		if len(ids) != 4 {
+			w.Errorf("jobs %v were written, want 4", ids)
+		}
+		w.ended(ids)
+		for _, id := range ids {
+			if n := w.times(id); n != 1 {
+				w.Errorf("job %d was published %d times", id, n)
+			}
+		}
+	})
+}
+
 // Beyond the credit jobs wait in the table; with a backlog all do.
 func TestDispatchAtSubmitKeepsToTheCredit(t *testing.T) {
 	bubble(t, func(w *works) {

@@ -15,6 +15,7 @@ const (
 	oidText             = 25
 	oidJSON             = 114
 	oidBoolArray        = 1000
+	oidByteaArray       = 1001
 	oidInt2Array        = 1005
 	oidTextArray        = 1009
 	oidInt8Array        = 1016
@@ -192,6 +193,11 @@ func JSONs[T any](a *Args, items []T, of func(*T) []byte) *Args {
 		s := of(item)
 		return append(b, s...), len(s) > 0
 	})
+}
+
+// Byteas adds a bytea[] with one element per item.
+func Byteas[T any](a *Args, items []T, of func(*T) []byte) *Args {
+	return each(a, oidByteaArray, oidBytea, 32, items, func(b []byte, item *T) ([]byte, bool) { return append(b, of(item)...), true })
 }
 
 // Intervals adds an interval[] with one element per item.

@@ -1,0 +1,200 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// onceEachScenarios are those of SubmitOnce with calls of one job going through SubmitOnceEach, beside others that do not, and
+// some of groups.
+func onceEachScenarios() []scenario {
+	var all []scenario
+	for _, sc := range idempotencyScenarios() {
+		all = append(all, scenario{strings.Replace(sc.name, "SubmitOnce/", "SubmitOnceEach/", 1), func(s *stage) { sc.run(s.with(onceByEach{s.store})) }})
+	}
+	return append(all,
+		scenario{"SubmitOnceEach/each call of a group has its own answer", onceEachMixed},
+		scenario{"SubmitOnceEach/an answer that cannot be made takes no other along", onceEachRefused},
+		scenario{"SubmitOnceEach/groups at once with the same keys make one job for each", onceEachRace},
+		scenario{"SubmitOnceEach/no group waits for a key that is in flight", onceEachInFlight},
+		scenario{"SubmitOnceEach/jobs are written as asked, as queued ones too", onceEachAsked},
+	)
+}
+
+// onceByEach sends calls of one job by SubmitOnceEach.
+type onceByEach struct{ core.Store }
+
+func (o onceByEach) SubmitOnce(ctx context.Context, key core.IdempotencyKey, jobs []core.NewJob, render func([]core.Submitted) (core.Answer, error)) (core.Once, error) {
+	if len(jobs) != 1 || jobs[0].DedupeKey != "" {
+		return o.Store.SubmitOnce(ctx, key, jobs, render)
+	}
+	answers, err := o.SubmitOnceEach(ctx, []core.OnceCall{{Key: key, Job: jobs[0], Render: render}})
+	if err != nil {
+		return core.Once{}, err
+	}
+	return answers[0].Once, answers[0].Err
+}
+
+func onceCall(key, what, typ string) core.OnceCall {
+	return core.OnceCall{Key: onceKey("h", key, what), Job: core.NewJob{Type: typ}, Render: renderIDs}
+}
+
+func (s *stage) onceEach(calls ...core.OnceCall) []core.OnceAnswer {
+	s.Helper()
+	answers, err := s.store.SubmitOnceEach(s.ctx, calls)
+	if s.must(err); len(answers) != len(calls) {
+		s.Fatalf("%d answers for %d calls", len(answers), len(calls))
+	}
+	return answers
+}
+
+func onceEachMixed(s *stage) {
+	typ := s.newType()
+	s.onceEach()
+	first := s.onceEach(onceCall("old", "a", typ), onceCall("older", "a", typ))
+	got := s.second().onceEach(onceCall("new", "a", typ), onceCall("old", "a", typ), onceCall("old", "b", typ), onceCall("other", "a", typ), onceCall("new", "a", typ))
+	for i, want := range []struct {
+		replayed bool
+		err      error
+		body     string
+	}{{}, {replayed: true, body: string(first[0].Answer.Body)}, {err: core.ErrKeyReused}, {}} {
+		if i == 2 && errors.Is(got[i].Err, core.ErrKeyInFlight) {
+			continue // its key is that of the call before
+		}
+		if g := got[i]; g.Replayed != want.replayed || !errors.Is(g.Err, want.err) || want.body != "" && string(g.Answer.Body) != want.body ||
+			(g.Err == nil && !g.Replayed) != (len(g.Jobs) == 1 && string(g.Answer.Body) == fmt.Sprint("ids ", g.Jobs[0].ID)) {
+			s.Errorf("call %d: %+v, %q", i, g, g.Answer.Body)
+		}
+	}
+	if last := got[4]; !errors.Is(last.Err, core.ErrKeyInFlight) || len(last.Jobs) > 0 {
+		s.Errorf("two calls with one key: %+v and %+v", got[0], last)
+	}
+	if n := s.jobsOf(typ); n != 4 {
+		s.Errorf("%d jobs", n)
+	}
+}
+
+func onceEachRefused(s *stage) {
+	typ, mine := s.newType(), errors.New("no answer")
+	bad := onceCall("bad", "a", typ)
+	bad.Render = func([]core.Submitted) (core.Answer, error) { return core.Answer{}, mine }
+	got := s.onceEach(onceCall("a", "a", typ), bad, onceCall("b", "a", typ))
+	if got[0].Err != nil || !errors.Is(got[1].Err, mine) || got[2].Err != nil || len(got[1].Jobs) != 0 {
+		s.Errorf("%+v", got)
+	}
+	again := s.onceEach(onceCall("a", "a", typ), onceCall("bad", "a", typ), onceCall("b", "a", typ))
+	if !again[0].Replayed || again[1].Replayed || again[1].Err != nil || !again[2].Replayed || !bytes.Equal(again[2].Answer.Body, got[2].Answer.Body) {
+		s.Errorf("again: %+v", again)
+	}
+	if n := s.jobsOf(typ); n != 3 {
+		s.Errorf("%d jobs", n)
+	}
+}
+
+// onceEachRace has 16 callers send groups of 20 calls with keys that others send too, in other orders.
+func onceEachRace(s *stage) {
+	typ, other := s.newType(), s.second()
+	var mu sync.Mutex
+	bodies := map[string]string{}
+	const keys = 40
+	s.times(16, func(i int) error {
+		by := []*stage{s, other}[i%2]
+		for left := map[int]bool{}; len(left) < keys; {
+			var calls []core.OnceCall
+			for k := range keys {
+				if at := (k*[]int{1, 3, 7, keys - 1}[i%4] + i) % keys; !left[at] && len(calls) < 20 {
+					calls = append(calls, onceCall(fmt.Sprint("key ", at), "a", typ))
+				}
+			}
+			answers, err := by.store.SubmitOnceEach(by.ctx, calls)
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			for n, a := range answers {
+				key := calls[n].Key.Key
+				switch {
+				case errors.Is(a.Err, core.ErrKeyInFlight):
+				case a.Err != nil:
+					mu.Unlock()
+					return a.Err
+				case bodies[key] != "" && bodies[key] != string(a.Answer.Body):
+					s.Errorf("%s: answers %q and %q", key, bodies[key], a.Answer.Body)
+				default:
+					bodies[key] = string(a.Answer.Body)
+					var at int
+					_, _ = fmt.Sscanf(key, "key %d", &at)
+					left[at] = true
+				}
+			}
+			mu.Unlock()
+		}
+		return nil
+	})
+	if n := s.jobsOf(typ); n != keys || len(bodies) != keys {
+		s.Errorf("%d jobs and %d answers for %d keys", n, len(bodies), keys)
+	}
+}
+
+// onceEachInFlight sends groups while a call with one of their keys is open.
+func onceEachInFlight(s *stage) {
+	if s.h.Single {
+		s.Skip("this database has one writer: no other call can come between")
+	}
+	typ := s.newType()
+	open, end := make(chan struct{}), make(chan struct{})
+	s.together(func() error {
+		_, err := s.store.SubmitOnce(s.ctx, onceKey("h", "held", "a"), []core.NewJob{{Type: typ}}, func(answers []core.Submitted) (core.Answer, error) {
+			close(open)
+			select {
+			case <-end:
+			case <-s.ctx.Done():
+			}
+			return renderIDs(answers)
+		})
+		return err
+	}, func() error {
+		defer close(end)
+		select {
+		case <-open:
+		case <-s.ctx.Done():
+			return s.ctx.Err()
+		}
+		answers, err := s.second().store.SubmitOnceEach(s.ctx, []core.OnceCall{onceCall("a", "a", typ), onceCall("held", "a", typ), onceCall("b", "a", typ)})
+		if err != nil || answers[0].Err != nil || !errors.Is(answers[1].Err, core.ErrKeyInFlight) || answers[2].Err != nil {
+			return fmt.Errorf("%+v, %w", answers, err)
+		}
+		return nil
+	})
+	if n := s.jobsOf(typ); n != 3 {
+		s.Errorf("%d jobs", n)
+	}
+}
+
+func onceEachAsked(s *stage) {
+	typ := s.newType()
+	later, queued, tagged := onceCall("later", "a", typ), onceCall("queued", "a", typ), onceCall("tagged", "a", typ)
+	later.Job.Delay, later.Job.Queued = time.Hour, true
+	queued.Job.Queued, queued.Job.QueuedLease, queued.Job.Priority = true, time.Minute, core.Bulk
+	tagged.Job.Tags, tagged.Job.Payload, tagged.Job.Tenant, tagged.Job.MaxAttempts = []string{"x"}, []byte(`{ "a": 1 }`), "t", 7
+	got := s.onceEach(later, queued, tagged)
+	for i, want := range []core.Status{core.Scheduled, core.Queued, core.Scheduled} {
+		job := s.get(got[i].Jobs[0].ID)
+		if job.Status != want || got[i].Jobs[0].Status != want || got[i].Jobs[0].Token != job.LeaseToken || !got[i].Jobs[0].RunAt.Equal(job.RunAt) || !got[i].Jobs[0].CreatedAt.Equal(job.CreatedAt) {
+			s.Errorf("call %d: %+v, the job %+v", i, got[i].Jobs[0], job)
+		}
+	}
+	if job := s.get(got[2].Jobs[0].ID); job.Tenant != "t" || job.MaxAttempts != 7 || string(job.Payload) != `{ "a": 1 }` || len(job.Tags) != 1 {
+		s.Errorf("%+v", job)
+	}
+	if jobs := s.start(core.Ref{ID: got[1].Jobs[0].ID, Token: got[1].Jobs[0].Token}).Jobs; len(jobs) != 1 || jobs[0].Priority != core.Bulk {
+		s.Errorf("the queued one started as %+v", jobs)
+	}
+}
