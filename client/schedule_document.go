@@ -61,6 +61,7 @@ type scheduleDoc struct {
 	Payload     json.RawMessage `json:"payload"`
 	Version     int64           `json:"version"`
 	Description string          `json:"description"`
+	Invalid     string          `json:"invalid"`
 	NextDue     time.Time       `json:"next_due"`
 	AccountedTo time.Time       `json:"accounted_to"`
 	WaitingFor  time.Time       `json:"waiting_for"`
@@ -134,7 +135,7 @@ func (s *Schedule) UnmarshalJSON(document []byte) error {
 	}
 	made.Name = d.Name
 	*s = Schedule{
-		NewSchedule: made, Version: d.Version, Description: d.Description, NextDue: d.NextDue, AccountedTo: d.AccountedTo, WaitingFor: d.WaitingFor,
+		NewSchedule: made, Version: d.Version, Description: d.Description, Invalid: d.Invalid, NextDue: d.NextDue, AccountedTo: d.AccountedTo, WaitingFor: d.WaitingFor,
 		PausedAt: d.PausedAt, ExpectBy: d.ExpectBy, Alerted: d.Alerted, Active: d.Active, TZData: d.TZData, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
 		document: bytes.Clone(document),
 	}

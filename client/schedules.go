@@ -52,7 +52,8 @@ type NewSchedule struct {
 type Schedule struct {
 	NewSchedule        // Payload is a json.RawMessage
 	Version     int64  // rises with every change of the definition: what IfVersion takes
-	Description string // the rule in words
+	Description string // the rule in words; "" where it is Invalid
+	Invalid     string // why it makes no runs: its stored definition cannot be read. Putting one replaces it. "" where it can
 	NextDue     time.Time
 	AccountedTo time.Time // every due instant up to here is in the ledger
 	WaitingFor  time.Time // the instant whose run waits for the one before it

@@ -69,7 +69,7 @@ type Advanced struct {
 // Alert is something an operator should know: raised once, cleared once.
 type Alert struct {
 	ID        int64
-	Kind      string // "schedule_missed", "type_missed", "occurrences_dropped", "job_failed"
+	Kind      string // "schedule_missed", "schedule_unreadable", "type_missed", "occurrences_dropped", "job_failed"
 	Subject   string // the schedule, type or error group it is about
 	Tenant    string
 	Detail    string // a sentence

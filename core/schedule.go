@@ -13,6 +13,7 @@ type Schedule struct {
 	Version   int64  // rises with every change of the definition; its ETag
 	Rule      ScheduleRule
 	State     ScheduleState
+	Fault     string // why Rule is not what is stored, which cannot be read, but for its type, payload and pause; "" where it is
 	CreatedAt time.Time
 	UpdatedAt time.Time // when the definition last changed
 
@@ -72,6 +73,10 @@ type ScheduleState struct {
 	Waiting   *Run      // a run that waits for the one before it to end (queue_one). Nil means none
 	PausedAt  time.Time // when it was paused. Zero means that it is not
 	TZData    string    // version of the time zone database that NextDue was computed with
+
+	// ZoneMark is what the clock of the rule's zone showed at Accounted (schedule_zone.go). "" means that it is not known.
+	ZoneMark   string
+	Unreadable bool // the rule could not be read when it was looked at, and an alert says so
 
 	ExpectBy time.Time // when a success is next missed (ExpectWithin). Zero means that none is expected
 	Expected time.Time // the instant whose success is expected by then

@@ -122,7 +122,7 @@ func (a *ScheduleActs) create(ctx context.Context, tenant, name string, rule Sch
 	if err != nil {
 		return Schedule{}, err
 	}
-	s, err := a.store.CreateSchedule(ctx, Schedule{Tenant: tenant, Name: name, Rule: rule, State: state})
+	s, err := a.store.CreateSchedule(ctx, Schedule{Tenant: tenant, Name: name, Rule: rule, State: state, CreatedAt: state.Anchor})
 	if err == nil {
 		a.wake()
 	}
@@ -177,8 +177,11 @@ func (a *ScheduleActs) pause(ctx context.Context, tenant, name string, paused bo
 	for round := range scheduleRounds {
 		between(ctx, round)
 		s, err := a.store.GetSchedule(ctx, tenant, name)
-		if err != nil || s.Rule.Paused == paused {
+		if err != nil || s.Rule.Paused == paused && s.Fault == "" {
 			return s, err
+		}
+		if s.Fault != "" { // what is stored would be lost
+			return s, fmt.Errorf("pause or resume: %w: %s", ErrUnreadable, s.Fault)
 		}
 		rule := s.Rule
 		rule.Paused = paused
@@ -227,7 +230,7 @@ func (a *ScheduleActs) Backfill(ctx context.Context, tenant, name string, from, 
 	if to.After(now) {
 		return out, FieldErrors{{Field: "to", Rule: "must not be later than now: runs of instants to come are made by the rule"}}
 	}
-	rule, err := s.Rule.parse(s.State.Anchor, a.opts.Zones)
+	rule, err := s.parse(a.opts.Zones)
 	if err != nil {
 		return out, err
 	}
@@ -272,6 +275,9 @@ func (a *ScheduleActs) runs(ctx context.Context, tenant, name string, of func(s 
 		s, err := a.store.GetSchedule(ctx, tenant, name)
 		if err != nil {
 			return nil, err
+		}
+		if s.Fault != "" {
+			return nil, fmt.Errorf("make runs: %w: %s", ErrUnreadable, s.Fault)
 		}
 		now, err := a.store.Now(ctx)
 		if err != nil {

@@ -3,6 +3,7 @@ package core
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/belfry-dev/belfry/core/recurrence"
@@ -12,13 +13,11 @@ import (
 // new definition, whose Paused is false.
 func ResumeSchedule(s *Schedule, r *ScheduleRule, now time.Time, o ScheduleOptions) (*SchedulePlan, error) {
 	now = now.Truncate(time.Microsecond)
-	rule, err := s.Rule.parse(s.State.Anchor, o.Zones)
+	rule, err := s.parse(o.Zones)
 	if err != nil {
 		return nil, err
 	}
-	from := s.State
-	next := storeTime(rule.NextToAccount(from.Accounted))
-	p := s.account(rule, recurrence.State{Next: next, PausedFrom: from.PausedAt, PausedUntil: now}, now, o)
+	p := s.account(rule, recurrence.State{PausedFrom: s.State.PausedAt, PausedUntil: now}, now, o)
 	p.Rule, p.State.PausedAt = r, time.Time{}
 	if p.State.ExpectBy.IsZero() {
 		expectNext(&p.State, r, rule, now)
@@ -29,24 +28,25 @@ func ResumeSchedule(s *Schedule, r *ScheduleRule, now time.Time, o ScheduleOptio
 // PauseSchedule is the step that begins a pause at now, once all instants up to now are accounted for.
 func PauseSchedule(s *Schedule, r *ScheduleRule, now time.Time, o ScheduleOptions) (*SchedulePlan, error) {
 	p, err := PlanSchedule(s, now, o)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrUnreadable):
+		return s.pauseUnreadable(r, now), nil
+	case err != nil:
 		return nil, err
-	}
-	if p == nil {
+	case p == nil:
 		p = s.step()
-	}
-	if p.More {
+	case p.More:
 		return p, nil // the rest first
 	}
 	p.Rule, p.State.PausedAt, p.State.NextDue = r, now.Truncate(time.Microsecond), time.Time{}
-	if !r.ExpectPaused {
+	if !r.ExpectPaused && !p.State.Alerted { // one that is overdue is looked at until a run succeeds
 		p.State.ExpectBy, p.State.Expected = time.Time{}, time.Time{}
 	}
 	return p, nil
 }
 
 // RedefineSchedule is the step that gives a schedule another definition at now: the old rule is accounted for up to
-// now, the new one counts from now. Nil means that the definitions are equal. More: plan again from where it leads.
+// now, the new one counts from now. What was missed under the old one is not made up where either of them says skip. Nil means that the definitions are equal. More: plan again from where it leads.
 func RedefineSchedule(s *Schedule, r *ScheduleRule, now time.Time, o ScheduleOptions) (*SchedulePlan, error) {
 	now = later(now.Truncate(time.Microsecond), s.State.Accounted)
 	if r.equal(&s.Rule) {
@@ -60,8 +60,11 @@ func RedefineSchedule(s *Schedule, r *ScheduleRule, now time.Time, o ScheduleOpt
 	case onlyPaused:
 		return ResumeSchedule(s, r, now, o)
 	}
-	p, err := s.settle(now, o)
-	if err != nil || p.More {
+	p, err := s.settle(r, now, o)
+	switch {
+	case errors.Is(err, ErrUnreadable):
+		return s.replace(r, now, o)
+	case err != nil || p.More:
 		return p, err
 	}
 	st, err := StartSchedule(r, now, o)
@@ -79,9 +82,11 @@ func RedefineSchedule(s *Schedule, r *ScheduleRule, now time.Time, o ScheduleOpt
 		}
 		expectNext(&st, r, rule, now)
 	}
-	st.Waiting, st.Alerted = p.State.Waiting, p.State.Alerted
+	st.Waiting, st.Alerted, st.Unreadable = p.State.Waiting, p.State.Alerted, p.State.Unreadable
 	p.Rule, p.State = r, st
+	p.keepLooking(s, r, now)
 	p.unexpect(s, r, now)
+	p.noteReadable(s, now)
 	return p, nil
 }
 
@@ -100,22 +105,25 @@ func (r *ScheduleRule) equal(other *ScheduleRule) bool {
 	return err == nil && bytes.Equal(one, two) && bytes.Equal(r.Payload, other.Payload)
 }
 
-// settle accounts for all instants up to now, those of a pause as skipped.
-func (s *Schedule) settle(now time.Time, o ScheduleOptions) (*SchedulePlan, error) {
+// settle accounts for all instants up to now, those of a pause as skipped, before the definition is another.
+func (s *Schedule) settle(r *ScheduleRule, now time.Time, o ScheduleOptions) (*SchedulePlan, error) {
 	if s.State.PausedAt.IsZero() {
-		p, err := PlanSchedule(s, now, o)
+		old := *s
+		if r.Missed == "skip" {
+			old.Rule.Missed = "skip"
+		}
+		p, err := PlanSchedule(&old, now, o)
 		if p == nil && err == nil {
 			p = s.step()
 		}
 		return p, err
 	}
-	rule, err := s.Rule.parse(s.State.Anchor, o.Zones)
+	rule, err := s.parse(o.Zones)
 	if err != nil {
 		return nil, err
 	}
 	skipping := *s
 	skipping.Rule.Missed = "skip"
-	next := storeTime(rule.NextToAccount(s.State.Accounted))
 	until := now.Add(time.Microsecond) // the pause goes on
-	return skipping.account(rule, recurrence.State{Next: next, PausedFrom: s.State.PausedAt, PausedUntil: until}, now, o), nil
+	return skipping.account(rule, recurrence.State{PausedFrom: s.State.PausedAt, PausedUntil: until}, now, o), nil
 }

@@ -63,11 +63,7 @@ func CheckSchedule(tenant, name string, r *ScheduleRule, now time.Time) error {
 	r.StartsAt, r.EndsAt = r.StartsAt.UTC().Truncate(time.Microsecond), r.EndsAt.UTC().Truncate(time.Microsecond)
 	r.keepLengths(&errs)
 	checkRule(&errs, r, now)
-	choose(&errs, "missed", &r.Missed, "once", "all", "skip")
-	choose(&errs, "overlap", &r.Overlap, OverlapAllow, OverlapSkip, OverlapQueueOne, OverlapCancelRunning)
-	choose(&errs, "dst_gap", &r.DSTGap, "run_at_transition", "shift", "skip")
-	choose(&errs, "dst_overlap", &r.DSTOverlap, "first", "last", "both")
-	choose(&errs, "priority", &r.Priority, "default", "critical", "bulk")
+	r.choices(errs.choose)
 	if r.MissedLimit < 0 || r.MissedLimit > MaxMissedLimit {
 		errs.Add("missed_limit", "must be a whole number from 1 to %d", MaxMissedLimit)
 	}
@@ -102,6 +98,15 @@ func CheckSchedule(tenant, name string, r *ScheduleRule, now time.Time) error {
 		r.Backoff[i] = ScheduleLength(wait)
 	}
 	return errs.Err()
+}
+
+// choices tells of the fields that are one of a few words, the usual one first.
+func (r *ScheduleRule) choices(tell func(field string, value *string, usual string, others ...string)) {
+	tell("missed", &r.Missed, "once", "all", "skip")
+	tell("overlap", &r.Overlap, OverlapAllow, OverlapSkip, OverlapQueueOne, OverlapCancelRunning)
+	tell("dst_gap", &r.DSTGap, "run_at_transition", "shift", "skip")
+	tell("dst_overlap", &r.DSTOverlap, "first", "last", "both")
+	tell("priority", &r.Priority, "default", "critical", "bulk")
 }
 
 // keepLengths brings the rule's own durations into the form that is kept.
@@ -141,7 +146,7 @@ func checkRule(errs *FieldErrors, r *ScheduleRule, now time.Time) {
 }
 
 // choose accepts the default, which an empty value becomes, and the others.
-func choose(errs *FieldErrors, field string, value *string, usual string, others ...string) {
+func (e *FieldErrors) choose(field string, value *string, usual string, others ...string) {
 	if *value == "" {
 		*value = usual
 	}
@@ -157,7 +162,7 @@ func choose(errs *FieldErrors, field string, value *string, usual string, others
 			}
 			text += v
 		}
-		errs.Add(field, "must be %s", text)
+		e.Add(field, "must be %s", text)
 	}
 }
 

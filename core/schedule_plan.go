@@ -56,6 +56,7 @@ func StartSchedule(r *ScheduleRule, now time.Time, o ScheduleOptions) (ScheduleS
 	} else {
 		st.NextDue = storeTime(rule.NextToAccount(now))
 	}
+	st.ZoneMark = zoneMark(rule, st.Accounted)
 	expectNext(&st, r, rule, now)
 	return st, nil
 }
@@ -65,7 +66,7 @@ func StartSchedule(r *ScheduleRule, now time.Time, o ScheduleOptions) (ScheduleS
 // plan means that nothing is to be done.
 func PlanSchedule(s *Schedule, now time.Time, o ScheduleOptions) (*SchedulePlan, error) {
 	now = now.Truncate(time.Microsecond)
-	rule, err := s.Rule.parse(s.State.Anchor, o.Zones)
+	rule, err := s.parse(o.Zones)
 	if err != nil {
 		return nil, fmt.Errorf("schedule %q: %w", s.Name, err)
 	}
@@ -80,7 +81,7 @@ func PlanSchedule(s *Schedule, now time.Time, o ScheduleOptions) (*SchedulePlan,
 	if !due {
 		return nil, nil
 	}
-	return s.account(rule, recurrence.State{Next: rule.NextToAccount(s.State.Accounted)}, now, o), nil
+	return s.account(rule, recurrence.State{}, now, o), nil
 }
 
 // step is a step that changes nothing yet.
@@ -88,15 +89,17 @@ func (s *Schedule) step() *SchedulePlan {
 	return &SchedulePlan{Advance: Advance{ID: s.ID, Version: s.Version, Moves: s.Moves, State: s.State}}
 }
 
-// account turns a plan of recurrence into a step.
+// account turns a plan of recurrence into a step. It begins behind Accounted; from says the rest.
 func (s *Schedule) account(rule *recurrence.Rule, from recurrence.State, now time.Time, o ScheduleOptions) *SchedulePlan {
+	p := s.step()
+	accounted := p.passRepeated(s, rule)
+	from.Next = storeTime(rule.NextToAccount(accounted))
 	from.Active, from.Waiting = s.Active, s.State.Waiting != nil
 	r := &s.Rule
 	plan := rule.Plan(from, now, recurrence.Policy{
 		Missed: recurrence.MissedPolicy(r.Missed), Window: time.Duration(r.MissedWindow), Limit: r.MissedLimit, Grace: o.grace(r),
 		Overlap: recurrence.OverlapPolicy(r.Overlap),
 	}, s.runsAtOnce())
-	p := s.step()
 	p.More = plan.More
 	if plan.Limited > 0 {
 		p.Alerts = append(p.Alerts, droppedAlert(s, plan.Limited, now))
@@ -104,9 +107,10 @@ func (s *Schedule) account(rule *recurrence.Rule, from recurrence.State, now tim
 	p.Inactive = r.Exclusive() && !s.Active && len(plan.Runs) > 0
 	p.State.NextDue = storeTime(plan.State.Next)
 	p.State.TZData = TZDataVersion()
-	if p.State.Accounted = later(now, s.State.Accounted); plan.More && !plan.State.Next.IsZero() {
+	if p.State.Accounted = later(now, accounted); plan.More && !plan.State.Next.IsZero() {
 		p.State.Accounted = storeTime(plan.State.Next).Add(-time.Microsecond)
 	}
+	p.State.ZoneMark = zoneMark(rule, p.State.Accounted)
 	made := make([]int, len(plan.Runs))
 	for i, run := range plan.Runs {
 		kept := Run{Schedule: s.Name, ScheduledFor: storeTime(run.ScheduledFor), CatchUp: run.CatchUp}

@@ -8,10 +8,11 @@ import (
 
 // Kinds of alerts.
 const (
-	AlertScheduleMissed = "schedule_missed"     // no success was recorded within expect_within of an instant
-	AlertDropped        = "occurrences_dropped" // more was missed than missed_limit; raised and over at once
-	AlertTypeMissed     = "type_missed"         // no job of a type succeeded for expect_within
-	AlertJobFailed      = "job_failed"          // jobs of one type failed for good with one kind of error
+	AlertScheduleMissed     = "schedule_missed"     // no success was recorded within expect_within of an instant
+	AlertScheduleUnreadable = "schedule_unreadable" // its stored definition cannot be read, so that it makes no runs
+	AlertDropped            = "occurrences_dropped" // more was missed than missed_limit; raised and over at once
+	AlertTypeMissed         = "type_missed"         // no job of a type succeeded for expect_within
+	AlertJobFailed          = "job_failed"          // jobs of one type failed for good with one kind of error
 )
 
 // Overdue reports whether a success is looked for at now.
@@ -29,9 +30,9 @@ func (p *SchedulePlan) Watch(s *Schedule, found Success, now time.Time, o Schedu
 	within := time.Duration(s.Rule.ExpectWithin)
 	alert := Alert{Kind: AlertScheduleMissed, Tenant: s.Tenant, Subject: s.Name, Detail: fmt.Sprintf(
 		"no success of the instant %s was recorded within %s", s.State.Expected.Format(time.RFC3339), within)}
-	rule, err := s.Rule.parse(s.State.Anchor, o.Zones)
+	rule, err := s.parse(o.Zones)
 	if err != nil || found.Newest.IsZero() {
-		wait := min(max(within/4, time.Second), recoverySlowly)
+		wait := recoveryWait(within)
 		if err != nil {
 			wait = brokenEvery
 		}
@@ -51,6 +52,22 @@ func (p *SchedulePlan) Watch(s *Schedule, found Success, now time.Time, o Schedu
 	case found.First.After(due):
 		alert.RaisedAt = now
 		p.Alerts = append(p.Alerts, alert)
+	}
+}
+
+// recoveryWait is how long after a look for the recovery of a schedule that is overdue the next one comes.
+func recoveryWait(within time.Duration) time.Duration {
+	return min(max(within/4, time.Second), recoverySlowly)
+}
+
+// keepLooking goes on looking for the success that clears the alert of a schedule, though its definition is another now.
+func (p *SchedulePlan) keepLooking(s *Schedule, r *ScheduleRule, now time.Time) {
+	if within := time.Duration(r.ExpectWithin); p.State.Alerted && within > 0 {
+		p.State.Expected = s.State.Expected
+		if p.State.Expected.IsZero() {
+			p.State.Expected = now
+		}
+		p.State.ExpectBy = now.Add(recoveryWait(within)).Truncate(time.Microsecond)
 	}
 }
 

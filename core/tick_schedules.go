@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -15,7 +14,7 @@ const (
 	alertsAtOnce   = 100              // alerts published in one go
 	alertTimeout   = 30 * time.Second // of publishing them
 	zonesAtOnce    = 1_000            // schedules recomputed in one pass after the time zone database changed
-	recoverySlowly = 30 * time.Second // the longest pause between looks for the recovery of a schedule that is overdue
+	recoverySlowly = 10 * time.Second // the longest pause between looks for the recovery of a schedule that is overdue
 )
 
 // advance takes the schedules that the tick found to their next states: it makes their jobs and accounts for their
@@ -97,12 +96,16 @@ func (t *Ticker) plan(s *Schedule, found Success, now time.Time) *SchedulePlan {
 	if err != nil {
 		t.event(TickEvent{Kind: ScheduleBroken, Err: err, Count: 1})
 		plan = s.step()
+		plan.noteUnreadable(s, err)
 		if due := s.State.NextDue; !due.IsZero() && !due.After(now) {
 			plan.State.NextDue = now.Add(brokenEvery).Truncate(time.Microsecond)
 		}
 	}
 	if plan == nil {
 		plan = s.step()
+	}
+	if err == nil {
+		plan.noteReadable(s, now)
 	}
 	if s.Overdue(now) {
 		plan.Watch(s, found, now, t.opts.Schedules)
@@ -122,9 +125,6 @@ func (t *Ticker) recompute(ctx context.Context, res TickResult) error {
 		return nil
 	}
 	list, err := t.store.ListSchedules(ctx, ScheduleQuery{TZDataNot: TZDataVersion(), Limit: zonesAtOnce})
-	if errors.Is(err, ErrRow) {
-		return nil // the due ones go on by what was computed; the others when it is mended
-	}
 	if err != nil {
 		return fmt.Errorf("tick: %w", err)
 	}
@@ -132,12 +132,7 @@ func (t *Ticker) recompute(ctx context.Context, res TickResult) error {
 	for i := range list {
 		s := &list[i]
 		of[i], places[i] = s, i
-		steps[i] = s.step().Advance
-		state := &steps[i].State
-		state.TZData = TZDataVersion()
-		if rule, err := s.Rule.parse(state.Anchor, t.opts.Schedules.Zones); err == nil && state.PausedAt.IsZero() {
-			state.NextDue = storeTime(rule.NextToAccount(state.Accounted))
-		}
+		steps[i] = t.recomputed(s, res.Now).Advance
 	}
 	moved := 0
 	answers, err := t.advanceEach(ctx, of, steps, places, res.Held)
@@ -154,6 +149,25 @@ func (t *Ticker) recompute(ctx context.Context, res TickResult) error {
 	}
 	t.zonesChecked = moved == 0 || len(list) < zonesAtOnce && moved == len(list)
 	return nil
+}
+
+// recomputed is the step that gives a schedule its next instant by this time zone database.
+func (t *Ticker) recomputed(s *Schedule, now time.Time) *SchedulePlan {
+	p := s.step()
+	p.State.TZData = TZDataVersion()
+	rule, err := s.parse(t.opts.Schedules.Zones)
+	if err != nil {
+		p.noteUnreadable(s, err)
+		return p
+	}
+	p.noteReadable(s, now)
+	if p.State.Accounted = p.passRepeated(s, rule); len(p.Occurrences) > 0 {
+		p.State.ZoneMark = zoneMark(rule, p.State.Accounted)
+	}
+	if p.State.PausedAt.IsZero() {
+		p.State.NextDue = storeTime(rule.NextToAccount(p.State.Accounted))
+	}
+	return p
 }
 
 // watchTypes looks for types without a success for too long, where this ticker holds the first bucket and something is

@@ -80,7 +80,7 @@ func (s *Store) advanceArgs(steps []core.Advance, fence []core.Held) (*wire.Args
 			alerts = append(alerts, stepAlert{&steps[i].Alerts[j], int64(i + 1)})
 		}
 	}
-	a := s.args(49)
+	a := s.args(51)
 	wire.Int8s(a, fence, func(h *core.Held) int64 { return int64(h.Bucket) })
 	wire.Int8s(a, fence, func(h *core.Held) int64 { return h.Token })
 	a.Bool(fence == nil)
@@ -109,6 +109,8 @@ func (s *Store) advanceArgs(steps []core.Advance, fence []core.Held) (*wire.Args
 	wire.Bools(a, alerts, func(al *stepAlert) bool { return clears(al.Alert) })
 	wire.Bools(a, alerts, func(al *stepAlert) bool { return momentary(al.Alert) })
 	wire.Times(a, jobs, func(j *stepJob) time.Time { return j.Expiry(j.RunAt) })
+	wire.TextsOrNull(a, steps, func(st *core.Advance) string { return st.State.ZoneMark })
+	wire.BoolsOrNull(a, steps, func(st *core.Advance) bool { return st.State.Unreadable })
 	return a, nil
 }
 

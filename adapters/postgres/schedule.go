@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -19,8 +18,9 @@ func (s *Store) CreateSchedule(ctx context.Context, sched core.Schedule) (core.S
 	}
 	st := &sched.State
 	made := false
-	a := s.args(13).Text(sched.Tenant).Text(sched.Name).Text(sched.Rule.Type).Bool(sched.Rule.Paused).Bool(sched.Rule.Exclusive()).JSON(rule).
-		Time(st.Anchor).Time(st.Accounted).Time(st.NextDue).Time(st.PausedAt).Text(st.TZData).Time(st.ExpectBy).Time(st.Expected).JSON(sched.Rule.Payload)
+	a := s.args(17).Text(sched.Tenant).Text(sched.Name).Text(sched.Rule.Type).Bool(sched.Rule.Paused).Bool(sched.Rule.Exclusive()).JSON(rule).
+		Time(st.Anchor).Time(st.Accounted).Time(st.NextDue).Time(st.PausedAt).Text(st.TZData).Time(st.ExpectBy).Time(st.Expected).JSON(sched.Rule.Payload).
+		Time(sched.CreatedAt).Text(st.ZoneMark)
 	err = s.write(ctx, "create schedule", "schedule "+sched.Tenant+"\x00"+sched.Name, s.guard(glanceWait), s.sql.call("create_schedule", a, func(r wire.Row) error {
 		made = true
 		sched.ID, sched.Version = r.Int(0), 1
@@ -46,39 +46,13 @@ func (s *Store) GetSchedule(ctx context.Context, tenant, name string) (core.Sche
 	return list[0], nil
 }
 
-// ListSchedules reads schedules by tenant and name. Of one that cannot be read no more is known than its names.
+// ListSchedules reads schedules by tenant and name.
 func (s *Store) ListSchedules(ctx context.Context, q core.ScheduleQuery) ([]core.Schedule, error) {
-	name, a := "list_schedules", wire.NewArgs(6).TextOrNull(q.Tenant).Text(q.Type).BoolOrNull(q.Paused).Text(q.AfterTenant).Text(q.AfterName).Int8(int64(q.Limit))
 	if q.TZDataNot != "" {
-		name, a = "stale_schedules", wire.NewArgs(2).Text(q.TZDataNot).Int8(int64(q.Limit))
+		return s.schedules(ctx, "list schedules", s.sql.call, "stale_schedules", wire.NewArgs(2).Text(q.TZDataNot).Int8(int64(q.Limit)))
 	}
-	list, err := s.schedules(ctx, "list schedules", s.sql.call, name, a)
-	if !errors.Is(err, core.ErrRow) {
-		return list, err
-	}
-	list = nil
-	err = s.run(ctx, "list schedules", s.guard(s.opts.LockTimeout), s.sql.call(name+idsSuffix, a, func(r wire.Row) error {
-		list = append(list, core.Schedule{ID: r.Int(0), Name: r.Text(1), Tenant: r.Text(2)})
-		return nil
-	}))
-	if err != nil {
-		return nil, err
-	}
-	at := make(map[int64]int, len(list))
-	ids := make([]int64, len(list))
-	for i := range list {
-		at[list[i].ID], ids[i] = i, list[i].ID
-	}
-	err = core.Halve(ctx, ids, func(part []int64) error {
-		read, err := s.schedules(ctx, "list schedules", s.sql.call, "listed_schedules", idArgs(part))
-		for _, one := range read {
-			list[at[one.ID]] = one
-		}
-		return err
-	}, func(id int64, err error) error {
-		return s.SetApart(ctx, []core.RowFault{{Kind: core.ApartSchedule, ID: id, About: list[at[id]].Name, Act: "read", Error: faultText(err)}})
-	})
-	return list, err
+	a := wire.NewArgs(6).TextOrNull(q.Tenant).Text(q.Type).BoolOrNull(q.Paused).Text(q.AfterTenant).Text(q.AfterName).Int8(int64(q.Limit))
+	return s.schedules(ctx, "list schedules", s.sql.call, "list_schedules", a)
 }
 
 func (s *Store) schedules(ctx context.Context, act string, call func(string, *wire.Args, func(wire.Row) error) wire.Call, name string, a *wire.Args) (list []core.Schedule, err error) {
@@ -168,10 +142,14 @@ const (
 	schedAlerted
 	schedPayload
 	schedMoves
+	schedZoneMark
+	schedUnreadable
+	schedType
+	schedPaused
 	schedActive // the first column after {schedule}
 )
 
-// schedule reads the columns of {schedule} and whether a run is active. A damaged rule reads as one that never matches.
+// schedule reads the columns of {schedule} and whether a run is active. A damaged rule is a Fault.
 func schedule(r wire.Row) core.Schedule {
 	s := core.Schedule{
 		ID: r.Int(schedID), Tenant: r.Text(schedTenant), Name: r.Text(schedName), Version: r.Int(schedVersion), Moves: r.Int(schedMoves),
@@ -180,10 +158,11 @@ func schedule(r wire.Row) core.Schedule {
 			Anchor: r.Time(schedAnchor), Accounted: r.Time(schedAccounted), NextDue: r.Time(schedNextDue),
 			PausedAt: r.Time(schedPausedAt), TZData: r.Text(schedTZData),
 			ExpectBy: r.Time(schedExpectBy), Expected: r.Time(schedExpected), Alerted: r.Bool(schedAlerted),
+			ZoneMark: r.Text(schedZoneMark), Unreadable: r.Bool(schedUnreadable),
 		},
 	}
 	if json.Unmarshal(r[schedRule], &s.Rule) != nil {
-		s.Rule = core.ScheduleRule{}
+		s.Rule, s.Fault = core.ScheduleRule{Type: r.Text(schedType), Paused: r.Bool(schedPaused)}, core.DamagedRule
 	}
 	s.Rule.Payload = r.Bytes(schedPayload)
 	if waiting := new(core.Run); !r.Null(schedWaiting) && json.Unmarshal(r[schedWaiting], waiting) == nil {
@@ -192,7 +171,5 @@ func schedule(r wire.Row) core.Schedule {
 	return s
 }
 
-// One that is due since ever, as somebody wrote it, is due: it must not read as one that is never due.
-const scheduleColumns = `s.id, s.tenant, s.name, s.version, s.rule, s.created_at, s.updated_at, s.anchor, s.accounted,
-    CASE WHEN s.next_due = '-infinity' THEN 'epoch' ELSE s.next_due END, s.waiting,
-    s.paused_at, s.tz_data, CASE WHEN s.expect_by = '-infinity' THEN 'epoch' ELSE s.expect_by END, s.expected, s.alerted, s.payload, s.moves`
+const scheduleColumns = `s.id, s.tenant, s.name, s.version, s.rule, s.created_at, s.updated_at, s.anchor, s.accounted, s.next_due, s.waiting,
+    s.paused_at, s.tz_data, s.expect_by, s.expected, s.alerted, s.payload, s.moves, s.zone_mark, s.unreadable, s.type, s.paused`

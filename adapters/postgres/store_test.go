@@ -187,6 +187,15 @@ func (db *database) Damage(t *testing.T, what storetest.Damage, id int64) bool {
 	return true
 }
 
+// DamageSchedule overwrites a stored definition.
+func (db *database) DamageSchedule(t *testing.T, id int64, rule string) {
+	t.Helper()
+	tag, err := db.connect(t).Exec(t.Context(), "UPDATE belfry.schedules SET rule = $2::json WHERE id = $1", id, rule)
+	if err != nil || tag.RowsAffected() != 1 {
+		t.Fatalf("%d rows, %v", tag.RowsAffected(), err)
+	}
+}
+
 // AnnounceEarlier writes what the version before wrote at the start of a worker.
 func (db *database) AnnounceEarlier(t *testing.T, typ string) {
 	t.Helper()

@@ -66,7 +66,11 @@ func (t *tx) advance(step *core.Advance, held int64) (core.Advanced, error) {
 	}
 	answer := core.Advanced{Version: now.Version, JobIDs: make([]int64, len(step.Jobs))}
 	if step.Rule != nil {
-		if err := t.redefine(now.ID, step.Rule); err != nil {
+		changed := t.now
+		if !step.State.Anchor.Equal(now.State.Anchor) { // its intervals count from then
+			changed = micros(step.State.Anchor)
+		}
+		if err := t.redefine(now.ID, step.Rule, changed); err != nil {
 			return stale, err
 		}
 		answer.Version++
@@ -80,7 +84,8 @@ func (t *tx) advance(step *core.Advance, held int64) (core.Advanced, error) {
 		}
 		waiting = string(text)
 	}
-	_, err = t.exec("move_schedule", now.ID, timeOrNull(st.Anchor), micros(st.Accounted), timeOrNull(st.NextDue), waiting, timeOrNull(st.PausedAt), st.TZData, timeOrNull(st.ExpectBy), timeOrNull(st.Expected), number(st.Alerted))
+	_, err = t.exec("move_schedule", now.ID, timeOrNull(st.Anchor), micros(st.Accounted), timeOrNull(st.NextDue), waiting, timeOrNull(st.PausedAt), st.TZData, timeOrNull(st.ExpectBy), timeOrNull(st.Expected), number(st.Alerted),
+		st.ZoneMark, number(st.Unreadable))
 	if err != nil {
 		return stale, err
 	}
@@ -98,12 +103,12 @@ func (t *tx) advance(step *core.Advance, held int64) (core.Advanced, error) {
 	return answer, t.account(now.ID, step, answer.JobIDs)
 }
 
-func (t *tx) redefine(id int64, rule *core.ScheduleRule) error {
+func (t *tx) redefine(id int64, rule *core.ScheduleRule, now int64) error {
 	text, err := json.Marshal(rule)
 	if err != nil {
 		return fmt.Errorf("rule: %w", err)
 	}
-	_, err = t.exec("redefine_schedule", id, string(text), textOrNull(rule.Payload), rule.Type, number(rule.Paused), number(rule.Exclusive()), t.now)
+	_, err = t.exec("redefine_schedule", id, string(text), textOrNull(rule.Payload), rule.Type, number(rule.Paused), number(rule.Exclusive()), now)
 	return err
 }
 

@@ -19,7 +19,7 @@ func (s *Store) CreateSchedule(ctx context.Context, sched core.Schedule) (core.S
 	err = s.writer.run(ctx, func(t *tx) error {
 		n, err := t.exec("create_schedule", sched.Tenant, sched.Name, string(rule), textOrNull(sched.Rule.Payload), sched.Rule.Type, number(sched.Rule.Paused),
 			number(sched.Rule.Exclusive()), t.now, timeOrNull(st.Anchor), micros(st.Accounted), timeOrNull(st.NextDue), timeOrNull(st.PausedAt),
-			st.TZData, timeOrNull(st.ExpectBy), timeOrNull(st.Expected))
+			st.TZData, timeOrNull(st.ExpectBy), timeOrNull(st.Expected), timeOrNull(sched.CreatedAt), st.ZoneMark)
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,12 @@ func (s *Store) DeleteSchedule(ctx context.Context, tenant, name string, version
 				return err
 			}
 		}
-		return t.raise(&core.Alert{Kind: core.AlertScheduleMissed, Tenant: tenant, Subject: name, ClearedAt: instant(t.now)})
+		for _, kind := range []string{core.AlertScheduleMissed, core.AlertScheduleUnreadable} {
+			if err := t.raise(&core.Alert{Kind: kind, Tenant: tenant, Subject: name, ClearedAt: instant(t.now)}); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	return wrap("delete schedule", err)
 }
@@ -171,19 +176,25 @@ const (
 	schedExpected
 	schedAlerted
 	schedMoves
+	schedZoneMark
+	schedUnreadable
 	schedActive
 )
 
-// schedule reads a row of schedules and whether a run is active. A damaged rule reads as one that never matches.
+// schedule reads a row of schedules and whether a run is active. A damaged rule is a Fault.
 func (r row) schedule() core.Schedule {
 	s := core.Schedule{
-		ID: r.int(schedID), Tenant: r.text(schedTenant), Name: r.text(schedName), Version: r.int(schedVersion), Moves: r.int(schedMoves), Rule: decode[core.ScheduleRule](r.raw(schedRule)),
+		ID: r.int(schedID), Tenant: r.text(schedTenant), Name: r.text(schedName), Version: r.int(schedVersion), Moves: r.int(schedMoves),
 		CreatedAt: r.time(schedCreatedAt), UpdatedAt: r.time(schedUpdatedAt), Active: r.int(schedActive) != 0,
 		State: core.ScheduleState{
 			Anchor: r.time(schedAnchor), Accounted: r.time(schedAccounted), NextDue: r.time(schedNextDue),
 			PausedAt: r.time(schedPausedAt), TZData: r.text(schedTZData),
 			ExpectBy: r.time(schedExpectBy), Expected: r.time(schedExpected), Alerted: r.int(schedAlerted) != 0,
+			ZoneMark: r.text(schedZoneMark), Unreadable: r.int(schedUnreadable) != 0,
 		},
+	}
+	if json.Unmarshal(r.raw(schedRule), &s.Rule) != nil {
+		s.Rule, s.Fault = core.ScheduleRule{Type: r.text(schedType), Paused: r.int(schedPaused) != 0}, core.DamagedRule
 	}
 	s.Rule.Payload = r.raw(schedPayload)
 	if waiting := decode[core.Run](r.raw(schedWaiting)); !waiting.ScheduledFor.IsZero() {

@@ -94,6 +94,12 @@ func (db *database) Damage(t *testing.T, what storetest.Damage, id int64) bool {
 	return ok
 }
 
+// DamageSchedule overwrites a stored definition.
+func (db *database) DamageSchedule(t *testing.T, id int64, rule string) {
+	t.Helper()
+	db.write(t, "UPDATE schedules SET rule = ?2 WHERE id = ?1", id, rule)
+}
+
 // AnnounceEarlier writes what the version before wrote at the start of a worker.
 func (db *database) AnnounceEarlier(t *testing.T, typ string) {
 	t.Helper()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -47,17 +48,22 @@ func (a *app) scheduleListCommand() *cobra.Command {
 		return listing[*client.Schedule]{
 			columns: columns("NAME…16", "TENANT…8", "TYPE…12", "RULE…8", "NEXT DUE", "STATE"), document: (*client.Schedule).Document, none: "there are no schedules",
 			row: func(s *client.Schedule) []string {
-				return []string{s.Name, s.Tenant, s.Type, s.Description, showTime(s.NextDue), scheduleState(s)}
+				return []string{s.Name, s.Tenant, s.Type, ruleText(s), showTime(s.NextDue), scheduleState(s)}
 			},
 		}.show(a, api.Schedules(c.Context(), f), limit)
 	}
 	return c
 }
 
+// ruleText is a schedule's rule in words, or why it cannot be read.
+func ruleText(s *client.Schedule) string { return cmp.Or(s.Invalid, s.Description) }
+
 // scheduleState is a schedule's state in a word or two.
 func scheduleState(s *client.Schedule) string {
 	state := "on"
 	switch {
+	case s.Invalid != "":
+		state = "invalid"
 	case s.Paused:
 		state = "paused"
 	case s.NextDue.IsZero():
@@ -98,6 +104,7 @@ func (a *app) printSchedule(s *client.Schedule) {
 	a.line("name", s.Name)
 	a.line("tenant", s.Tenant)
 	a.line("rule", s.Description)
+	a.line("invalid", s.Invalid)
 	a.line("cron", s.Cron)
 	if s.Every != 0 {
 		a.line("every", s.Every.String())
@@ -136,7 +143,7 @@ func (a *app) scheduleDeleteCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		question := fmt.Sprintf("the schedule %s (%s) would be deleted, with its ledger", s.Name, s.Description)
+		question := fmt.Sprintf("the schedule %s (%s) would be deleted, with its ledger", s.Name, ruleText(s))
 		if dry {
 			return a.counted("would_delete", 1, clean(question))
 		}

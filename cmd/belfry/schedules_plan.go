@@ -76,7 +76,7 @@ func planSchedules(ctx context.Context, api *client.Client, file *scheduleFile, 
 		if named[[2]string{s.Tenant, s.Name}] || !tenants[s.Tenant] {
 			continue
 		}
-		p := planned{Name: s.Name, Tenant: s.Tenant, Action: "stays", Rule: s.Description, version: s.Version, Until: until}
+		p := planned{Name: s.Name, Tenant: s.Tenant, Action: "stays", Rule: ruleText(s), version: s.Version, Until: until}
 		if del {
 			p.Action = "delete"
 			times, end, err := standing(ctx, api, s, until)
@@ -152,7 +152,7 @@ func (p *planned) compareTimes(ctx context.Context, api *client.Client, now, unt
 
 // standing are the coming fire times of a schedule as it stands.
 func standing(ctx context.Context, api *client.Client, s *client.Schedule, until time.Time) (times []client.PreviewItem, reach time.Time, err error) {
-	if s.Paused {
+	if s.Paused || s.Invalid != "" {
 		return nil, until, nil
 	}
 	next, err := enough(until, func(count int) (*client.Preview, error) {

@@ -79,6 +79,16 @@ func (r *Rule) Location() *time.Location { return r.zone.location }
 // Fixed reports whether the rule is a fixed-time one, for which dst_gap and dst_overlap count.
 func (r *Rule) Fixed() bool { return r.fields != nil && r.fields.fixed }
 
+// Offset is what the clock of the rule's zone is ahead of UTC at an instant, in seconds; false for a rule that goes on with
+// the hours whatever the clock shows: @every, and those that are not Fixed.
+func (r *Rule) Offset(at time.Time) (seconds int, ok bool) {
+	if !r.Fixed() {
+		return 0, false
+	}
+	_, seconds = at.In(r.zone.location).Zone()
+	return seconds, true
+}
+
 // Choices are the rule's choices about daylight saving, defaults filled in.
 func (r *Rule) Choices() (GapPolicy, RepeatPolicy) { return r.gap, r.overlap }
 

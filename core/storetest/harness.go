@@ -58,6 +58,11 @@ type EarlierAnnouncer interface {
 	AnnounceEarlier(t *testing.T, typ string)
 }
 
+// ScheduleDamager is a Database that can overwrite a schedule's stored definition as someone might by hand.
+type ScheduleDamager interface {
+	DamageSchedule(t *testing.T, id int64, rule string)
+}
+
 // HoldKind says what a stranger's open transaction has done.
 type HoldKind int
 

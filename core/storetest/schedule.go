@@ -14,6 +14,8 @@ import (
 func scheduleScenarios() []scenario {
 	return []scenario{
 		{"CreateSchedule/keeps what it is given, once per tenant and name", scheduleRoundTrip},
+		{"CreateSchedule/keeps when it was made, where that is said", scheduleCreatedAt},
+		{"GetSchedule/a definition that is damaged is a fault of its own, and another one replaces it", scheduleDamaged},
 		{"ListSchedules/pages by tenant and name, and every filter keeps its own", scheduleList},
 		{"DeleteSchedule/only at its version, with its ledger, and jobs stay", scheduleDelete},
 		{"DeleteSchedule/leaves no ledger of a step that was written at the same time", deleteRace},
@@ -73,7 +75,7 @@ func scheduleRoundTrip(s *stage) {
 		Backoff: []core.ScheduleLength{core.ScheduleLength(time.Second)}, Target: []byte(`{"url":"https://example.com"}`),
 	}
 	given := core.Schedule{Tenant: "a", Name: `über "nightly"/50%`, Rule: rule, State: core.ScheduleState{
-		Anchor: instant(0), Accounted: instant(1), NextDue: instant(2), PausedAt: instant(3), TZData: "2026a", ExpectBy: instant(4), Expected: instant(2),
+		Anchor: instant(0), Accounted: instant(1), NextDue: instant(2), PausedAt: instant(3), TZData: "2026a", ExpectBy: instant(4), Expected: instant(2), ZoneMark: "1+3600",
 	}}
 	kept, err := s.store.CreateSchedule(s.ctx, given)
 	s.must(err)

@@ -26,10 +26,18 @@ func scheduleFault(err error) error {
 	switch {
 	case errors.Is(err, core.ErrNotFound):
 		return errNoSchedule()
+	case errors.Is(err, core.ErrUnreadable):
+		return newProblem(http.StatusConflict, "the schedule cannot do this: "+unreadable(err)+". Put a definition, which replaces it")
 	case errors.Is(err, core.ErrStale):
 		return newProblem(http.StatusPreconditionFailed, "the schedule is not in the version that If-Match or If-None-Match asks for: read it again")
 	}
 	return err
+}
+
+// unreadable is what core says of a schedule whose definition cannot be read.
+func unreadable(err error) string {
+	text := err.Error()
+	return text[max(strings.Index(text, core.ErrUnreadable.Error()), 0):]
 }
 
 // getSchedule answers GET /v1/schedules/{name}.

@@ -46,6 +46,7 @@ type scheduleDoc struct {
 	Name        string `json:"name" example:"nightly report"`
 	Version     int64  `json:"version" doc:"Rises with every change of the definition; the ETag."`
 	Description string `json:"description,omitempty" doc:"The rule in words." example:"At 02:30 every day, Europe/Berlin"`
+	Invalid     string `json:"invalid,omitempty" doc:"Why it makes no runs: its stored definition cannot be read. Putting one replaces it. What of it can be read is shown; of one that cannot be read at all, type, payload and paused."`
 	NextDue     string `json:"next_due,omitempty" format:"date-time" doc:"Absent where there is none any more, and while it is paused."`
 	AccountedTo string `json:"accounted_to" format:"date-time" doc:"Every due instant up to here is in the ledger."`
 	WaitingFor  string `json:"waiting_for,omitempty" format:"date-time" doc:"The instant whose run waits for the run before it to end."`
@@ -162,10 +163,10 @@ func (newScheduleDoc) TransformSchema(schemas huma.Registry, s *huma.Schema) *hu
 	return s
 }
 
-// TransformSchema adds what was put. What has a default is always there.
+// TransformSchema adds what was put. What has a default is always there, but for words of a damaged definition.
 func (scheduleDoc) TransformSchema(schemas huma.Registry, s *huma.Schema) *huma.Schema {
 	include[newScheduleDoc](schemas, s)
-	s.Required = append(s.Required, "dst_gap", "dst_overlap", "missed", "overlap", "paused", "payload", "priority", "tags")
+	s.Required = append(s.Required, "paused", "payload", "tags")
 	s.Examples = []any{json.RawMessage(`{"name":"nightly report","cron":"30 2 * * *","time_zone":"Europe/Berlin","dst_gap":"run_at_transition","dst_overlap":"first",` +
 		`"missed":"once","overlap":"skip","expect_within":"1h0m0s","paused":false,"type":"report.nightly","payload":{},"priority":"default","tags":[],"version":1,` +
 		`"description":"At 02:30 every day, Europe/Berlin","next_due":"2026-03-02T01:30:00.000000Z","accounted_to":"` + instantExample + `","alerted":false,` +

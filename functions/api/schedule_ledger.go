@@ -85,9 +85,9 @@ func (a *API) nextOccurrences(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return scheduleFault(err)
 	}
-	rule, err := s.Rule.Parse(s.State.Anchor)
+	rule, err := s.Parse()
 	if err != nil {
-		return err
+		return scheduleFault(err)
 	}
 	now, err := a.Stats.Now(r.Context())
 	if err != nil {

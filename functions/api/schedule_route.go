@@ -31,7 +31,7 @@ func (a *API) scheduleRoutes(schemas huma.Registry) []route {
 	made.Responses["201"].Headers = map[string]*huma.Param{"Location": {Description: "Path of the job, below the prefix that X-Forwarded-Prefix names.", Schema: &huma.Schema{Type: huma.TypeString}}}
 	turn := func(id, verb, summary, text string) *huma.Operation {
 		return tagged(describe(schemas, tag, id, http.MethodPost, path+"/"+verb, summary, text).with(scheduleName(), tenantParam()).
-			takes(schemaOf[emptyDoc](schemas), false).answers(http.StatusOK, "The schedule.", one)).refusesBody(http.StatusNotFound)
+			takes(schemaOf[emptyDoc](schemas), false).answers(http.StatusOK, "The schedule.", one)).refusesBody(http.StatusNotFound, http.StatusConflict)
 	}
 	routes := []route{
 		{describe(schemas, tag, "list-schedules", http.MethodGet, "/v1/schedules", "List schedules", "By tenant and name.").
@@ -47,10 +47,10 @@ func (a *API) scheduleRoutes(schemas huma.Registry) []route {
 		{gone.refuses(http.StatusNotFound, http.StatusPreconditionFailed, http.StatusUnprocessableEntity), a.deleteSchedule, 0},
 		{turn("pause-schedule", "pause", "Pause a schedule", "Nothing fires until it is resumed."), a.pauseSchedule, a.Limits.BodyTime},
 		{turn("resume-schedule", "resume", "Resume a schedule", "What came due in the pause fares by the missed policy, once."), a.resumeSchedule, a.Limits.BodyTime},
-		{made.refusesBody(http.StatusNotFound), a.triggerSchedule, a.Limits.BodyTime},
+		{made.refusesBody(http.StatusNotFound, http.StatusConflict), a.triggerSchedule, a.Limits.BodyTime},
 		{describe(schemas, tag, "backfill-schedule", http.MethodPost, path+"/backfill", "Make runs for a range of the past", "One run for each instant of the present rule, marked as made up late. The ledger stays as it is. Count with dry_run first.").
 			with(scheduleName(), tenantParam()).takes(schemaOf[backfillAskDoc](schemas), true).
-			answers(http.StatusOK, "What was made.", schemaOf[backfillDoc](schemas)).refusesBody(http.StatusNotFound), a.backfillSchedule, a.Limits.BodyTime},
+			answers(http.StatusOK, "What was made.", schemaOf[backfillDoc](schemas)).refusesBody(http.StatusNotFound, http.StatusConflict), a.backfillSchedule, a.Limits.BodyTime},
 	}
 	return append(routes, []route{
 		{describe(schemas, tag, "list-occurrences", http.MethodGet, path+"/occurrences", "Look into a schedule's ledger", "Newest first: what became of each due instant.").
@@ -59,7 +59,7 @@ func (a *API) scheduleRoutes(schemas huma.Registry) []route {
 			answers(http.StatusOK, "A page.", schemaOf[occurrencePageDoc](schemas)).refuses(http.StatusNotFound, http.StatusUnprocessableEntity), a.occurrences, 0},
 		{describe(schemas, tag, "next-occurrences", http.MethodGet, path+"/next", "When is a schedule due next?", "As preview shows it.").
 			with(scheduleName(), tenantParam(), query("count", "How many.", wholeSchema(1, maxPreview, 10))).
-			answers(http.StatusOK, "The next instants.", preview).refuses(http.StatusNotFound, http.StatusUnprocessableEntity), a.nextOccurrences, 0},
+			answers(http.StatusOK, "The next instants.", preview).refuses(http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity), a.nextOccurrences, 0},
 		{describe(schemas, tag, "preview-schedule", http.MethodPost, "/v1/schedules/preview", "When would a rule be due?", "Nothing is kept.").
 			takes(schemaOf[previewAskDoc](schemas), true).answers(http.StatusOK, "What the rule comes to.", preview).refusesBody(), a.previewSchedule, a.Limits.BodyTime},
 		{describe(schemas, tag, "list-alerts", http.MethodGet, "/v1/alerts", "List alerts", "Newest first: what an operator should know.").

@@ -17,7 +17,8 @@ func (a *API) showSchedule(w http.ResponseWriter, status int, s *core.Schedule) 
 
 // appendSchedule appends a schedule's document: what the user said with the defaults filled in, and how far it has come.
 func appendSchedule(b []byte, s *core.Schedule) []byte {
-	r := &s.Rule
+	legible := s.Rule.Legible()
+	r := &legible
 	b = appendString(append(b, `{"name":`...), s.Name)
 	text := func(name, value string) {
 		if value != "" {
@@ -61,7 +62,9 @@ func appendSchedule(b []byte, s *core.Schedule) []byte {
 func appendScheduleJob(b []byte, r *core.ScheduleRule) []byte {
 	b = appendField(b, "type", r.Type)
 	b = appendRaw(append(b, `,"payload":`...), r.Payload, "{}")
-	b = appendField(b, "priority", r.Priority)
+	if r.Priority != "" {
+		b = appendField(b, "priority", r.Priority)
+	}
 	if r.MaxAttempts != 0 {
 		b = strconv.AppendInt(append(b, `,"max_attempts":`...), int64(r.MaxAttempts), 10)
 	}
@@ -89,10 +92,12 @@ func appendScheduleJob(b []byte, r *core.ScheduleRule) []byte {
 // appendScheduleState appends how far the schedule has come, and its rule in words.
 func appendScheduleState(b []byte, s *core.Schedule) []byte {
 	b = strconv.AppendInt(append(b, `,"version":`...), s.Version, 10)
-	if rule, err := s.Rule.Parse(s.State.Anchor); err == nil {
+	if rule, err := s.Parse(); err == nil {
 		b = appendField(b, "description", rule.Describe())
+		b = appendTime(b, "next_due", s.State.NextDue)
+	} else {
+		b = appendField(b, "invalid", unreadable(err))
 	}
-	b = appendTime(b, "next_due", s.State.NextDue)
 	b = appendTime(b, "accounted_to", s.State.Accounted)
 	if s.State.Waiting != nil {
 		b = appendTime(b, "waiting_for", s.State.Waiting.ScheduledFor)

@@ -3,7 +3,7 @@
 --   $1 clock offset  $2 fence: buckets  $3 fence: tokens  $4 without a fence
 --   steps: $5 ids  $6 versions  $7 moves  $8 inactive  $9 rules or null  $10 types or null  $11 paused  $12 exclusive  $13 anchors
 --   $14 accounted now  $15 next due  $16 paused at  $17 time zone data  $18 expect by  $19 expected  $20 alerted  $21 waiting
---   $22 attach from  $23 attach to  $43 payloads, with the rules
+--   $22 attach from  $23 attach to  $43 payloads, with the rules  $50 zone marks  $51 unreadable
 --   jobs: $24 step  $25 types  $26 payloads  $27 priorities  $28 run at or null  $29 most attempts  $30 timeouts  $31 backoffs
 --   $32 targets  $33 tags  $34 scheduled for  $35 covers  $49 expires at
 --   ledger: $36 step  $37 job or null  $38 from  $39 to  $40 counts  $41 outcomes  $42 reasons
@@ -17,9 +17,9 @@ WITH held AS MATERIALIZED (
 ), steps AS MATERIALIZED (
     SELECT * FROM unnest($5::bigint[], $6::bigint[], $7::bigint[], $8::boolean[], $9::json[], $10::text[], $11::boolean[], $12::boolean[],
         $13::timestamptz[], $14::timestamptz[], $15::timestamptz[], $16::timestamptz[], $17::text[], $18::timestamptz[], $19::timestamptz[],
-        $20::boolean[], $21::json[], $22::timestamptz[], $23::timestamptz[], $43::json[])
+        $20::boolean[], $21::json[], $22::timestamptz[], $23::timestamptz[], $43::json[], $50::text[], $51::boolean[])
         WITH ORDINALITY AS g (ref, old_version, old_moves, inactive, rule, type, paused, exclusive, anchor, accounted, next_due, paused_at,
-            tz_data, expect_by, expected, alerted, waiting, attach_from, attach_to, payload, step)
+            tz_data, expect_by, expected, alerted, waiting, attach_from, attach_to, payload, zone_mark, unreadable, step)
 ), locked AS MATERIALIZED (
     SELECT g.*, s.id
     FROM   steps g JOIN belfry.schedules s ON s.id = g.ref AND s.version = g.old_version AND s.moves = g.old_moves
@@ -30,13 +30,13 @@ WITH held AS MATERIALIZED (
 ), moved AS (
     UPDATE belfry.schedules s
     SET    moves = s.moves + 1, version = s.version + CASE WHEN g.rule IS NULL THEN 0 ELSE 1 END,
-           updated_at = CASE WHEN g.rule IS NULL THEN s.updated_at ELSE {now} END,
+           updated_at = CASE WHEN g.rule IS NULL THEN s.updated_at WHEN g.anchor <> s.anchor THEN g.anchor ELSE {now} END,
            rule = coalesce(g.rule, s.rule), payload = CASE WHEN g.rule IS NULL THEN s.payload ELSE g.payload END, type = coalesce(g.type, s.type),
            paused = CASE WHEN g.rule IS NULL THEN s.paused ELSE coalesce(g.paused, false) END,
            exclusive = CASE WHEN g.rule IS NULL THEN s.exclusive ELSE coalesce(g.exclusive, false) END,
            anchor = g.anchor, accounted = g.accounted, next_due = g.next_due, waiting = g.waiting, paused_at = g.paused_at,
            tz_data = coalesce(g.tz_data, ''), expect_by = g.expect_by, expected = g.expected,
-           alerted = coalesce(g.alerted, false)
+           alerted = coalesce(g.alerted, false), zone_mark = coalesce(g.zone_mark, ''), unreadable = coalesce(g.unreadable, false)
     FROM   locked g
     WHERE  s.id = g.id
     RETURNING g.step, s.id, s.version, s.tenant, s.name, g.attach_from, g.attach_to

@@ -1,4 +1,4 @@
--- Delete a schedule and its ledger, under lock_schedule, if its version is the one given (0: any), and clear the alert that it is overdue. The
+-- Delete a schedule and its ledger, under lock_schedule, if its version is the one given (0: any), and clear the alerts that it is overdue or unreadable. The
 -- version it had comes back, and whether it went.
 --   $1 clock offset  $2 tenant  $3 name  $4 version
 WITH found AS MATERIALIZED (
@@ -9,6 +9,6 @@ WITH found AS MATERIALIZED (
     DELETE FROM belfry.occurrences o USING gone g WHERE o.schedule_id = g.id
 ), cleared AS (
     UPDATE belfry.alerts a SET cleared_at = {now} FROM gone
-    WHERE  a.kind = 'schedule_missed' AND a.tenant = $2 AND a.subject = $3 AND a.cleared_at IS NULL
+    WHERE  a.kind IN ('schedule_missed', 'schedule_unreadable') AND a.tenant = $2 AND a.subject = $3 AND a.cleared_at IS NULL
 )
 SELECT f.version, EXISTS (SELECT FROM gone) FROM found f;
