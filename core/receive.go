@@ -28,7 +28,7 @@ func (w *Worker) Receive(ctx context.Context, queue Queue) error {
 		w.passing.queue = w.opts.Pass
 	}
 	return w.run(ctx, func(active context.Context) {
-		for _, p := range Priorities {
+		for _, p := range w.opts.Priorities {
 			r := &receiver{w: w, queue: queue, priority: p, store: outage{w: w}}
 			w.tasks.Go(func() { r.loop(active) })
 		}

@@ -227,6 +227,7 @@ func TestWorkerOptionsAreChecked(t *testing.T) {
 		"lease":          {ID: "w", Lease: 40 * time.Second, Heartbeat: 20 * time.Second},
 		"weights":        {ID: "w", Weights: Weights{Bulk: -1}},
 		"poll":           {ID: "w", Poll: -1},
+		"priorities":     {ID: "w", Priorities: []Priority{Bulk, 4}},
 	} {
 		_, err := NewWorker(newMemStore(), noop, opts)
 		var fault *FieldError

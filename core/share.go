@@ -61,10 +61,13 @@ type claimant struct {
 	quota  int     // of the plan that is out
 }
 
-// NewShares returns the shares of all lanes of these types.
-func NewShares(types []string, weights Weights) *Shares {
+// NewShares returns the shares of all lanes of these types and priorities; no priorities mean all.
+func NewShares(types []string, weights Weights, priorities ...Priority) *Shares {
 	s := &Shares{}
 	for _, p := range Priorities {
+		if len(priorities) > 0 && !slices.Contains(priorities, p) {
+			continue
+		}
 		s.groups = append(s.groups, &group{claimant: claimant{weight: float64(weights.of(p))}, priority: p})
 	}
 	s.SetTypes(types)
@@ -173,7 +176,7 @@ func (s *Shares) share(now time.Time, takers []*lane, open, reserved int) {
 		}
 	}
 	divide(open, groups)
-	critical := s.groups[0]
+	critical := s.groups[0] // the most urgent; where critical jobs are not taken, nothing is reserved
 	critical.reserved = reserved
 	if reserved > 0 && len(of[critical]) == 0 {
 		for _, l := range critical.lanes {

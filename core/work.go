@@ -18,6 +18,7 @@ type WorkerOptions struct {
 	Slots         int           // handlers that run at once. Zero means 1,000
 	CriticalSlots int           // of them for critical jobs only. Zero means one in twenty; below zero means none
 	Weights       Weights       // how priorities share slots. Zero means 6, 3 and 1
+	Priorities    []Priority    // whose jobs it takes. Nil means all
 	Lease         time.Duration // a worker's right to a job. Zero means 60 s
 	Heartbeat     time.Duration // between extensions of leases. Zero means a third of Lease
 	Timeout       time.Duration // of an attempt whose job names none. Zero means 15 min
@@ -53,7 +54,10 @@ func (o *WorkerOptions) setDefaults() {
 	if o.Slots == 0 {
 		o.Slots = 1_000
 	}
-	if o.CriticalSlots == 0 {
+	if o.Priorities == nil {
+		o.Priorities = Priorities[:]
+	}
+	if o.CriticalSlots == 0 && slices.Contains(o.Priorities, Critical) {
 		o.CriticalSlots = o.Slots / 20
 	}
 	o.CriticalSlots = max(o.CriticalSlots, 0)
@@ -80,6 +84,12 @@ func (o *WorkerOptions) check() error {
 	}
 	if o.CriticalSlots >= o.Slots && o.CriticalSlots > 0 {
 		errs.Add("critical_slots", "must be fewer than slots (%d): other jobs would never run", o.Slots)
+	}
+	if o.CriticalSlots > 0 && !slices.Contains(o.Priorities, Critical) {
+		errs.Add("critical_slots", "must be none where no critical jobs are taken")
+	}
+	if len(o.Priorities) == 0 || slices.ContainsFunc(o.Priorities, func(p Priority) bool { return !p.Valid() }) {
+		errs.Add("priorities", "must name some of critical, default and bulk")
 	}
 	if o.Weights.Critical < 0 || o.Weights.Default < 0 || o.Weights.Bulk < 0 {
 		errs.Add("weights", "must be positive")

@@ -64,7 +64,7 @@ func (w *Worker) newClaimer() *claimer {
 	c := &claimer{w: w, store: outage{w: w}}
 	var types []string
 	types, c.version = w.current()
-	c.shares = NewShares(types, w.opts.Weights)
+	c.shares = NewShares(types, w.opts.Weights, w.opts.Priorities...)
 	c.begin(time.Now())
 	return c
 }

@@ -53,14 +53,17 @@ type Settings struct {
 
 	KeepKeys time.Duration `env:"BELFRY_IDEMPOTENCY_RETENTION" envDefault:"24h" doc:"How long the answer to a submit with an Idempotency-Key is kept, 1m to 720h."`
 
-	Workers         int           `env:"BELFRY_WORKERS" envDefault:"1000" doc:"Jobs one process runs at once, 1 to 100000."`
-	CriticalWorkers int           `env:"BELFRY_CRITICAL_WORKERS" envDefault:"0" doc:"Of these, slots that run critical jobs only; less than BELFRY_WORKERS."`
-	Lease           time.Duration `env:"BELFRY_LEASE" envDefault:"60s" doc:"A worker's lease on a job; longer than two heartbeats."`
-	Heartbeat       time.Duration `env:"BELFRY_HEARTBEAT" envDefault:"20s" doc:"How often a worker extends its leases."`
-	Timeout         time.Duration `env:"BELFRY_TIMEOUT" envDefault:"15m" doc:"Of one attempt, where the job names none."`
-	MostTimeout     time.Duration `env:"BELFRY_MOST_TIMEOUT" envDefault:"0s" doc:"The longest timeout that jobs may have where no target does their work: what the hosts of the workers allow. The API refuses longer ones, workers end what takes longer. 0 sets no bound."`
-	StopGrace       time.Duration `env:"BELFRY_STOP_GRACE" envDefault:"10s" doc:"How long running jobs may go on once the process was told to stop."`
-	StopDelay       time.Duration `env:"BELFRY_STOP_DELAY" envDefault:"0s" doc:"How long the API goes on answering once the process was told to stop, while /readyz answers 503 so that load balancers send requests elsewhere; 0s to 10m. Unset it is 5s in cmd/server and on Cloud Run, where it is at most 5s."`
+	Workers         int `env:"BELFRY_WORKERS" envDefault:"1000" doc:"Jobs one process runs at once, 1 to 100000."`
+	CriticalWorkers int `env:"BELFRY_CRITICAL_WORKERS" envDefault:"0" doc:"Of these, slots that run critical jobs only; less than BELFRY_WORKERS."`
+
+	WorkerPriorities []string `env:"BELFRY_WORKER_PRIORITIES" envDefault:"critical,default,bulk" doc:"Priorities whose jobs this worker takes, with commas; jobs of the others wait for workers that take them. Functions take what they are called with."`
+
+	Lease       time.Duration `env:"BELFRY_LEASE" envDefault:"60s" doc:"A worker's lease on a job; longer than two heartbeats."`
+	Heartbeat   time.Duration `env:"BELFRY_HEARTBEAT" envDefault:"20s" doc:"How often a worker extends its leases."`
+	Timeout     time.Duration `env:"BELFRY_TIMEOUT" envDefault:"15m" doc:"Of one attempt, where the job names none."`
+	MostTimeout time.Duration `env:"BELFRY_MOST_TIMEOUT" envDefault:"0s" doc:"The longest timeout that jobs may have where no target does their work: what the hosts of the workers allow. The API refuses longer ones, workers end what takes longer. 0 sets no bound."`
+	StopGrace   time.Duration `env:"BELFRY_STOP_GRACE" envDefault:"10s" doc:"How long running jobs may go on once the process was told to stop."`
+	StopDelay   time.Duration `env:"BELFRY_STOP_DELAY" envDefault:"0s" doc:"How long the API goes on answering once the process was told to stop, while /readyz answers 503 so that load balancers send requests elsewhere; 0s to 10m. Unset it is 5s in cmd/server and on Cloud Run, where it is at most 5s."`
 
 	Tick             time.Duration `env:"BELFRY_TICK" envDefault:"1s" doc:"Period of the tick, 100ms to 1m."`
 	BucketLease      time.Duration `env:"BELFRY_BUCKET_LEASE" envDefault:"4s" doc:"A scheduler's lease on its buckets; a stand-by takes over this long after it died, plus one tick."`
@@ -163,6 +166,7 @@ func (s Settings) Check() error {
 	count("BELFRY_DATABASE_POOL", s.DatabasePool, 1, 500)
 	count("BELFRY_WORKERS", s.Workers, 1, 100_000)
 	count("BELFRY_CRITICAL_WORKERS", s.CriticalWorkers, 0, max(s.Workers-1, 0))
+	s.checkPriorities(bad)
 	count("BELFRY_API_RATE", s.APIRate, 0, 1_000_000)
 	within("BELFRY_IDEMPOTENCY_RETENTION", s.KeepKeys, time.Minute, 30*24*time.Hour)
 	count("BELFRY_WINDOW", s.Window, 100, 1_000_000)

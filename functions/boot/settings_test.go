@@ -50,6 +50,7 @@ func TestReadSettingsNamesTheSetting(t *testing.T) {
 		"BELFRY_BUCKET_LEASE":            {"1s", "3s to 10m"},
 		"BELFRY_WORKERS":                 {"0", "1 to 100000"},
 		"BELFRY_CRITICAL_WORKERS":        {"1000", "0 to 999"},
+		"BELFRY_WORKER_PRIORITIES":       {"bulk,urgent", `"urgent": want critical, default or bulk`},
 		"BELFRY_DATABASE_POOL":           {"many", "whole number"},
 		"BELFRY_DATABASE_URL":            {"mysql://u:canary@h/d", "postgres://"},
 		"BELFRY_CLOUDSQL_INSTANCE":       {"instance", "PROJECT:REGION:INSTANCE"},

@@ -66,7 +66,7 @@ func New(o Options) (*Function, error) {
 		o.Announcer = NewAnnouncer(o, "")
 	}
 	w, err := core.NewWorker(o.Store, o.Handlers, core.WorkerOptions{
-		ID: o.ID, Slots: o.Settings.Workers, CriticalSlots: critical, Lease: o.Settings.Lease, Heartbeat: o.Settings.Heartbeat,
+		ID: o.ID, Slots: o.Settings.Workers, Priorities: o.Settings.TakenPriorities(), CriticalSlots: critical, Lease: o.Settings.Lease, Heartbeat: o.Settings.Heartbeat,
 		Timeout: o.Settings.Timeout, MostTime: o.Settings.MostTimeout, StopGrace: grace, Poll: o.Poll,
 		Deliver: o.Deliver, Types: o.Types, Announcer: o.Announcer, Pass: o.Pass,
 		OnEvent: func(e core.WorkEvent) { logEvent(o.Log, e) },

@@ -132,7 +132,7 @@ func (n *running) works(ctx context.Context) error {
 		}
 		return n.Store.Ping(ctx)
 	}
-	for _, p := range core.Priorities {
+	for _, p := range n.Settings.TakenPriorities() {
 		if silent := n.received.intakes[p].silent(); silent > patience {
 			return fmt.Errorf("the %s queue has not been received from for %s", p, silent.Round(time.Second))
 		}

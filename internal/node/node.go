@@ -129,7 +129,7 @@ func (n *running) build(ctx context.Context) (err error) {
 		if n.worker != nil {
 			o.Wake = func([]core.Lane) { n.worker.Wake() }
 			o.Concurrency = map[core.Priority]int{}
-			for _, p := range core.Priorities {
+			for _, p := range n.Settings.TakenPriorities() {
 				o.Concurrency[p] = n.Settings.Workers
 			}
 		}

@@ -31,6 +31,7 @@ func serve(ctx context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
 	if s.MostTimeout == 0 || s.MostTimeout > push.MostTime() {
 		s.MostTimeout = push.MostTime()
 	}
+	s.WorkerPriorities = nil // of its subscriptions it depends what is pushed to it
 	o := worker.Options{
 		Store: store, Queue: push, Handlers: worker.Tryout(), Settings: s, ID: h.Name, Log: h.Log,
 		Deliver: h.Webhooks.Handler(), Types: h.Types,

@@ -24,6 +24,7 @@ func serve(ctx context.Context, f *lambda.Function) (any, error) {
 		Store: store, Handlers: worker.Tryout(), Settings: f.Settings, ID: f.Name, Log: f.Log,
 		Deliver: f.Webhooks.Handler(), Types: f.Types,
 	}
+	o.Settings.WorkerPriorities = nil // of its event source mappings it depends what it is called with
 	o.Announcer = worker.NewAnnouncer(o, lambdacontext.FunctionName)
 	if _, err := worker.New(o); err != nil {
 		return nil, err
