@@ -55,23 +55,32 @@ func TestCostIdle(t *testing.T) {
 			if env == nil { // calls overlap
 				containers = append(containers, start(t, "tick", settings...))
 			}
-			before := transactions(t, setting)
 			var running sync.WaitGroup
 			var took atomic.Int64
+			var before float64
+			counts := counttest.Counts{"minutes": minutes, "tick.calls": minutes}
 			every := time.NewTicker(time.Minute)
 			defer every.Stop()
-			for n := range minutes { // even minutes and odd ones are two scheduler jobs
+			for n := range minutes + 1 { // even minutes and odd ones are two scheduler jobs
+				if n == 1 { // the first call starts the program and may do an hour's upkeep: it is not counted
+					before = transactions(t, setting)
+					for _, f := range containers {
+						counts["log.bytes"] -= float64(len(f.log.String()))
+					}
+				}
 				running.Go(func() {
 					began := time.Now()
 					if status, err := containers[n%len(containers)].post(t.Context(), "/tick", issuer.Token(t, nil), nil); err != nil || status != 204 {
 						t.Errorf("the tick answers %d, %v", status, err)
 					}
-					took.Add(int64(time.Since(began)))
+					if n > 0 {
+						took.Add(int64(time.Since(began)))
+					}
 				})
 				<-every.C
 			}
 			running.Wait()
-			counts := counttest.Counts{"minutes": minutes, "tick.calls": minutes, "tick.seconds": time.Duration(took.Load()).Seconds(), "transactions": transactions(t, setting) - before}
+			counts["tick.seconds"], counts["transactions"] = time.Duration(took.Load()).Seconds(), transactions(t, setting)-before
 			for _, f := range containers {
 				counts["log.bytes"] += float64(len(f.log.String()))
 			}

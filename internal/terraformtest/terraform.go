@@ -211,3 +211,35 @@ func (f *Folder) State(t testing.TB) []Resource {
 	}
 	return slices.DeleteFunc(state.Values.RootModule.all(), func(r Resource) bool { return r.Mode != "managed" })
 }
+
+// Applied runs a file of tests by terraform test, and returns what its last run has applied, without data sources. Its providers
+// may be mocks.
+func (f *Folder) Applied(t testing.TB, file string) []Resource {
+	t.Helper()
+	out, err := f.Try(t.Context(), "test", "-json", "-verbose", "-filter="+file)
+	var root *module
+	var faults []string
+	for line := range strings.Lines(out) {
+		var said struct {
+			Level     string                  `json:"@level"`
+			Message   string                  `json:"@message"`
+			Diagnosis struct{ Detail string } `json:"diagnostic"`
+			State     struct {
+				RootModule module `json:"root_module"`
+			} `json:"test_state"`
+		}
+		if json.Unmarshal([]byte(line), &said) != nil {
+			continue
+		}
+		if said.Level == "error" {
+			faults = append(faults, said.Message+": "+said.Diagnosis.Detail)
+		}
+		if made := said.State.RootModule; len(made.Resources)+len(made.ChildModules) > 0 {
+			root = &made
+		}
+	}
+	if err != nil || root == nil {
+		t.Fatalf("terraform test: %v\n%s", err, strings.Join(faults, "\n"))
+	}
+	return slices.DeleteFunc(root.all(), func(r Resource) bool { return r.Mode != "managed" })
+}
