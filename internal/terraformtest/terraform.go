@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,14 +30,14 @@ type Folder struct {
 }
 
 // Copy copies the folder root, and returns the folder dir in it. The providers, such as "hashicorp/aws", are looked for on
-// this machine. Their name in the list of required servers is "terraform".
+// this machine. In the list of required servers the program is "terraform", and a provider "terraform-aws" or as it is called.
 func Copy(t testing.TB, root, dir string, providers ...string) *Folder {
 	t.Helper()
 	f := &Folder{program: testenv.Program(t, "terraform")}
 	for _, provider := range providers {
 		plugins, err := providerFolder(provider)
 		if err != nil {
-			testenv.NotInstalled(t, "terraform", err)
+			testenv.NotInstalled(t, "terraform-"+path.Base(provider), err)
 		}
 		if !slices.Contains(f.plugins, plugins) {
 			f.plugins = append(f.plugins, plugins)
