@@ -14,6 +14,7 @@ type Stats struct {
 	Mode            string       `json:"mode"`    // how workers get jobs: ModeDirect or ModeQueues
 	Queues          []QueueStats `json:"queues"`  // one per priority, most urgent first
 	Workers         int          `json:"workers"` // that live
+	Slots           SlotStats    `json:"slots"`   // of these
 	Types           []TypeStats  `json:"types"`
 	DeadLetters     int          `json:"dead_letters"`
 	Stuck           int          `json:"stuck"`     // running jobs whose lease has passed
@@ -45,6 +46,14 @@ const (
 
 // Document is the answer as the server wrote it, byte for byte.
 func (s *Stats) Document() json.RawMessage { return s.document }
+
+// SlotStats is how many slots live workers have, and how many are in use, as they said at most 30 s ago.
+type SlotStats struct {
+	All           int `json:"all"`            // jobs that they can run at once
+	Busy          int `json:"busy"`           // of these, in use
+	ForDeliveries int `json:"for_deliveries"` // of All, those that deliveries to targets may use
+	Deliveries    int `json:"deliveries"`     // of these, in use
+}
 
 // QueueStats is one priority in numbers. Durations are as Go writes them.
 type QueueStats struct {

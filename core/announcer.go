@@ -19,6 +19,9 @@ type Announcer struct {
 	seen  strays
 }
 
+// slotsLook is how often a worker looks whether it should say that its slots have filled up or emptied.
+const slotsLook = 5 * time.Second
+
 type announceStore interface {
 	Announce(ctx context.Context, p Presence) error
 	Withdraw(ctx context.Context, id string) error
@@ -41,11 +44,11 @@ func (a *Announcer) due(now time.Time) bool {
 	return !a.gone && a.old(now)
 }
 
-// next is how long it is until it is time to say so again.
+// next is how long it is until it is time to say so again, or to look whether the slots have filled up or emptied.
 func (a *Announcer) next(now time.Time) time.Duration {
 	a.turn <- struct{}{}
 	defer func() { <-a.turn }()
-	return max(PresenceEvery-now.Round(0).Sub(a.at.Round(0)).Abs(), 0)
+	return min(max(PresenceEvery-now.Round(0).Sub(a.at.Round(0)).Abs(), 0), slotsLook)
 }
 
 func (a *Announcer) old(now time.Time) bool {
@@ -61,7 +64,7 @@ func (a *Announcer) announce(ctx context.Context, p Presence, always bool) error
 	}
 	defer func() { <-a.turn }()
 	now := time.Now()
-	if a.gone || !always && !a.old(now) && a.told.sameTypes(p) {
+	if a.gone || !always && !a.old(now) && a.told.sameTypes(p) && a.told.nearlyFull() == p.nearlyFull() {
 		return nil
 	}
 	p.ID, p.Host, p.Version, p.Function = a.who.ID, a.who.Host, a.who.Version, a.who.Function

@@ -115,3 +115,40 @@ type SetsApart interface {
 	// SetApart sets rows apart, each for longer than the last time. One that is apart already stays as it is.
 	SetApart(ctx context.Context, faults []RowFault) error
 }
+
+// skimTries bounds how many rows a Skim finds that raise an error: they are met again by the next one.
+const skimTries = 100
+
+// Skim works through rows in their order, batch by batch: act works on up to n of them behind the first skip ones, which
+// stay where they are, and says how many it took away. Where one of them raises an error the batches are made smaller until
+// the row is alone; then alone is told which one it is, and it is skipped. It ends with a batch that is not full, after so
+// many batches that are, and with the first error that is no row's. It returns how many rows were taken away.
+func Skim(n, batches int, act func(n, skip int) (int, error), alone func(skip int, err error) error) (sum int, err error) {
+	full, skip, found := n, 0, 0
+	for batches > 0 {
+		done, err := act(n, skip)
+		switch {
+		case err == nil:
+			sum += done
+			if done < n {
+				return sum, nil
+			}
+			if batches--; n < full {
+				n, batches = min(2*n, full), batches+1
+			}
+		case !errors.Is(err, ErrRow):
+			return sum, err
+		case n > 1:
+			n = (n + 1) / 2
+		default:
+			if found++; found > skimTries {
+				return sum, nil
+			}
+			if err := alone(skip, err); err != nil {
+				return sum, err
+			}
+			skip++
+		}
+	}
+	return sum, nil
+}

@@ -68,3 +68,42 @@ func TestHalveEnds(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestSkim: whichever rows raise an error, the others are taken away, and each of these is told once.
+func TestSkim(t *testing.T) {
+	for _, bad := range [][]int{nil, {0}, {41}, {0, 1, 2}, {7, 20, 21, 41}} {
+		var rows []int
+		for i := range 42 {
+			rows = append(rows, i)
+		}
+		var told []int
+		calls := 0
+		sum, err := Skim(10, 100, func(n, skip int) (int, error) {
+			calls++
+			part := rows[min(skip, len(rows)):min(skip+n, len(rows))]
+			for _, row := range part {
+				if slices.Contains(bad, row) {
+					return 0, ErrRow
+				}
+			}
+			n = len(part)
+			rows = slices.Delete(slices.Clone(rows), min(skip, len(rows)), min(skip, len(rows))+n)
+			return n, nil
+		}, func(skip int, _ error) error {
+			told = append(told, rows[skip])
+			return nil
+		})
+		if err != nil || sum != 42-len(bad) || !slices.Equal(told, bad) || !slices.Equal(rows, append([]int{}, bad...)) {
+			t.Errorf("%v bad: %d taken away, %v told, %v left, %v", bad, sum, told, rows, err)
+		}
+		if calls > 12+10*len(bad) {
+			t.Errorf("%v bad: %d calls", bad, calls)
+		}
+	}
+	if sum, err := Skim(10, 3, func(n, _ int) (int, error) { return n, nil }, nil); err != nil || sum != 30 {
+		t.Errorf("bounded to three batches: %d, %v", sum, err)
+	}
+	if _, err := Skim(10, 3, func(int, int) (int, error) { return 0, ErrUnavailable }, nil); !errors.Is(err, ErrUnavailable) {
+		t.Error(err)
+	}
+}

@@ -38,7 +38,10 @@ func (w *Worker) register() error {
 func (w *Worker) announceNow(always bool) error {
 	ctx, cancel := w.call()
 	defer cancel()
-	p := Presence{Queues: w.queues, Delivers: w.delivers(), Types: w.types, Slots: w.opts.Slots}
+	p := Presence{Queues: w.queues, Delivers: w.delivers(), Types: w.types, SlotUse: SlotUse{Slots: w.opts.Slots}}
+	if counter, ok := w.opts.Deliver.(SlotCounter); ok {
+		p.DeliverySlots, p.Deliveries = counter.DeliverySlots()
+	}
 	w.mu.Lock()
 	for _, n := range w.running {
 		p.Busy += n
@@ -67,7 +70,7 @@ func (w *Worker) announce(ctx context.Context) {
 // announceLoop announces again and again until ctx ends, for announcements age, and makes the worker claim types that come to
 // be delivered. An outage is told by the heartbeats.
 func (w *Worker) announceLoop(ctx context.Context) {
-	timer := time.NewTimer(PresenceEvery)
+	timer := time.NewTimer(slotsLook)
 	defer timer.Stop()
 	var changed <-chan struct{} // other types are delivered
 	if w.delivers() {

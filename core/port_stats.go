@@ -16,6 +16,7 @@ type Stats struct {
 	Unhandled       int           // due or queued, of types that no worker handles; capped
 	UnhandledTypes  []TypeCount   // these types, most jobs first; at most MaxTypesTold
 	Workers         int           // that live
+	SlotUse         SlotUse       // of these
 	Handlers        []TypeCount   // types and how many live workers have a handler for each, by name; at most MaxTypesTold
 	OldestSnapshot  time.Duration // age of the oldest open snapshot in the database; 0 when not known
 	HistoryOverflow int

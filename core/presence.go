@@ -26,8 +26,26 @@ type Presence struct {
 	Queues   bool     // it receives from queues; else it claims from the table
 	Delivers bool     // it delivers jobs to targets: it handles every type that has one, or whose jobs bring their own
 	Types    []string // those of its handlers, sorted
-	Slots    int      // handlers that run at once; of a function, in each of its instances
-	Busy     int      // of these, in use
+	SlotUse           // of a function, of one of its instances
+}
+
+// SlotUse is how many slots workers have, and how many of them are in use.
+type SlotUse struct {
+	Slots         int // handlers that run at once
+	Busy          int // of these, in use
+	DeliverySlots int // of Slots, those that deliveries to targets may use
+	Deliveries    int // of these, in use
+}
+
+// SlotCounter is implemented by a WorkerOptions.Deliver that bounds how many slots it uses.
+type SlotCounter interface {
+	DeliverySlots() (slots, inUse int)
+}
+
+// nearlyFull reports whether nine tenths of the slots, or of those for deliveries, are in use: what operators should soon
+// know.
+func (u SlotUse) nearlyFull() bool {
+	return u.Slots > 0 && u.Busy*10 >= u.Slots*9 || u.DeliverySlots > 0 && u.Deliveries*10 >= u.DeliverySlots*9
 }
 
 // TypesKey is equal for workers of the same types, and hardly ever for others.

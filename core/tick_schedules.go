@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -125,6 +126,9 @@ func (t *Ticker) recompute(ctx context.Context, res TickResult) error {
 		return nil
 	}
 	list, err := t.store.ListSchedules(ctx, ScheduleQuery{TZDataNot: TZDataVersion(), Limit: zonesAtOnce})
+	if errors.Is(err, ErrRow) {
+		return nil // the due ones go on by what was computed; the others when it is mended
+	}
 	if err != nil {
 		return fmt.Errorf("tick: %w", err)
 	}

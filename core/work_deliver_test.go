@@ -318,3 +318,63 @@ func TestThousandsOfTypesBesideABacklog(t *testing.T) {
 		}
 	})
 }
+
+// boundedDeliverer has three slots, and deliveries that end when they are told to.
+type boundedDeliverer struct {
+	inUse   atomic.Int64
+	release chan struct{}
+}
+
+func (d *boundedDeliverer) Work(context.Context, *Job) (json.RawMessage, error) {
+	d.inUse.Add(1)
+	defer d.inUse.Add(-1)
+	<-d.release
+	return nil, nil
+}
+
+func (d *boundedDeliverer) DeliverySlots() (slots, inUse int) { return 3, int(d.inUse.Load()) }
+
+// A worker says how many of its slots are in use: soon where deliveries fill theirs, else with its announcements.
+func TestSlotsInUseAreAnnounced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemStore()
+		deliver := &boundedDeliverer{release: make(chan struct{})}
+		types := NewTypes(newTypeStore(), TypesOptions{})
+		if err := types.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := types.MarkDelivered(t.Context(), []string{"hook"}); err != nil {
+			t.Fatal(err)
+		}
+		newRig(t, store, Handlers{"work": HandlerFunc(func(context.Context, *Job) (json.RawMessage, error) { return nil, nil })},
+			WorkerOptions{Slots: 10, Deliver: deliver, Types: types})
+		use := func() (use SlotUse) {
+			store.mu.Lock()
+			defer store.mu.Unlock()
+			for _, p := range store.present {
+				use = p.SlotUse
+			}
+			return use
+		}
+		time.Sleep(time.Second)
+		if got := use(); got != (SlotUse{Slots: 10, DeliverySlots: 3}) {
+			t.Errorf("idle: %+v", got)
+		}
+		store.submitTargeted(t, NewJob{Type: "hook"}, ownTarget)
+		time.Sleep(PresenceEvery + slotsLook)
+		if got := use(); got != (SlotUse{Slots: 10, Busy: 1, DeliverySlots: 3, Deliveries: 1}) {
+			t.Errorf("one delivery, a while ago: %+v", got)
+		}
+		store.submitTargeted(t, NewJob{Type: "hook"}, ownTarget)
+		store.submitTargeted(t, NewJob{Type: "hook"}, ownTarget)
+		time.Sleep(slotsLook + time.Second)
+		if got := use(); got != (SlotUse{Slots: 10, Busy: 3, DeliverySlots: 3, Deliveries: 3}) {
+			t.Errorf("full: %+v", got)
+		}
+		close(deliver.release)
+		time.Sleep(slotsLook + time.Second)
+		if got := use(); got != (SlotUse{Slots: 10, DeliverySlots: 3}) {
+			t.Errorf("empty again: %+v", got)
+		}
+	})
+}

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
@@ -30,7 +31,7 @@ func momentary(a *core.Alert) bool { return !a.RaisedAt.IsZero() && !a.ClearedAt
 
 // Alerts lists alerts, newest first.
 func (s *Store) Alerts(ctx context.Context, q core.AlertQuery) (list []core.Alert, err error) {
-	a := wire.NewArgs(6).TextOrNull(q.Tenant).Text(q.Kind).Bool(q.Open).Bool(q.Unsent).Int8(q.Before).Int8(int64(q.Limit))
+	a := s.args(7).TextOrNull(q.Tenant).Text(q.Kind).Bool(q.Open).Bool(q.Unsent).Int8(q.Before).Int8(int64(q.Limit))
 	err = s.read(ctx, "alerts", s.sql.call("list_alerts", a, func(r wire.Row) error {
 		list = append(list, core.Alert{
 			ID: r.Int(0), Kind: r.Text(1), Tenant: r.Text(2), Subject: r.Text(3), Detail: r.Text(4), RaisedAt: r.Time(5), ClearedAt: r.Time(6), Count: r.Int(7),
@@ -40,17 +41,63 @@ func (s *Store) Alerts(ctx context.Context, q core.AlertQuery) (list []core.Aler
 	return list, err
 }
 
-// WatchFailures raises and clears alerts about jobs that failed for good; see core.ScheduleStore.
+// WatchFailures raises and clears alerts about jobs that failed for good; see core.ScheduleStore. Where a note raises an error
+// it is taken out by itself, and named: what it counted is not told.
 func (s *Store) WatchFailures(ctx context.Context) (raised int, err error) {
-	watch := s.args(6).Text(core.AlertJobFailed).Int8(core.FailureNotes).Int8(core.FailuresOfType).Int8(core.FailuresOfAll).
+	raised, err = s.watchFailures(ctx, core.FailureNotes)
+	if !errors.Is(err, core.ErrRow) {
+		return raised, err
+	}
+	raised = 0
+	for range core.FailureNotes {
+		n, err := s.watchFailures(ctx, 1)
+		switch {
+		case err == nil && n < 0:
+			return raised, nil
+		case err == nil:
+			raised += n
+		case !errors.Is(err, core.ErrRow):
+			return raised, err
+		default:
+			if err := s.dropNote(ctx, err); err != nil {
+				return raised, err
+			}
+		}
+	}
+	return raised, nil
+}
+
+// watchFailures takes up to limit notes. It returns -1 if it was asked for one and there was none.
+func (s *Store) watchFailures(ctx context.Context, limit int) (raised int, err error) {
+	watch := s.args(6).Text(core.AlertJobFailed).Int8(int64(limit)).Int8(core.FailuresOfType).Int8(core.FailuresOfAll).
 		Text(core.FailureDetail).Text(core.FailuresDetail)
+	left := false
 	err = s.run(ctx, "watch failures", s.guard(s.opts.LockTimeout),
+		s.sql.call("failures_left", nil, func(r wire.Row) error {
+			left = r.Bool(0)
+			return nil
+		}),
 		s.sql.call("watch_failures", watch, func(wire.Row) error {
 			raised++
 			return nil
 		}),
 		s.sql.call("clear_failures", s.args(2).Text(core.AlertJobFailed).Interval(core.FailureQuiet), nil))
+	if err == nil && limit == 1 && !left {
+		return -1, nil
+	}
 	return raised, err
+}
+
+// dropNote takes the first note out, which raises an error.
+func (s *Store) dropNote(ctx context.Context, err error) error {
+	fault := core.RowFault{Kind: core.ApartAlert, Act: "raise", Error: faultText(err)}
+	if err := s.run(ctx, "watch failures", s.sql.call("drop_note", nil, func(r wire.Row) error {
+		fault.Name = r.Text(0) + "/" + r.Text(1)
+		return nil
+	})); err != nil {
+		return err
+	}
+	return s.SetApart(ctx, []core.RowFault{fault})
 }
 
 // MarkAlerts notes that the events of alerts, as they were read, were published.

@@ -50,8 +50,9 @@ var fleetParts = strings.NewReplacer(
 
 // Announce says that a worker is there; see core.WorkStore.
 func (s *Store) Announce(ctx context.Context, p core.Presence) error {
-	a := s.args(10).Text(p.ID).Text(p.Host).Text(p.Version).Bool(p.Function).Bool(p.Queues).Bool(p.Delivers)
-	wire.Texts(a, p.Types, func(t *string) string { return *t }).Text(p.TypesKey()).Int8(int64(p.Slots)).Int8(int64(p.Busy))
+	a := s.args(12).Text(p.ID).Text(p.Host).Text(p.Version).Bool(p.Function).Bool(p.Queues).Bool(p.Delivers)
+	wire.Texts(a, p.Types, func(t *string) string { return *t }).Text(p.TypesKey()).Int8(int64(p.Slots)).Int8(int64(p.Busy)).
+		Int8(int64(p.DeliverySlots)).Int8(int64(p.Deliveries))
 	return s.repeat(ctx, "announce", s.guard(s.opts.LockTimeout), s.sql.call("announce", a, nil))
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
@@ -221,19 +222,36 @@ func (s *Store) dropAlerts(ctx context.Context, _ core.MaintainRequest, _ *core.
 	return err
 }
 
-// batches sends a statement that deletes what is past a retention until it finds no full batch, a few times at most.
+// batches sends a statement that deletes what is past a retention until it finds no full batch, a few times at most. A row
+// that cannot be deleted stays, and is named.
 func (s *Store) batches(ctx context.Context, name string, retention time.Duration) (total int, err error) {
-	for range maintainRounds {
-		n := 0
-		err := s.run(ctx, "maintain", s.guard(maintainLockWait), s.sql.call(name, s.args(2).Interval(retention).Int8(maintainBatch), func(wire.Row) error {
-			n++
+	return core.Skim(maintainBatch, maintainRounds, func(n, skip int) (done int, err error) {
+		a := s.args(3).Interval(retention).Int8(int64(n)).Int8(int64(skip))
+		err = s.run(ctx, "maintain", s.guard(maintainLockWait), s.sql.call(name, a, func(wire.Row) error {
+			done++
 			return nil
 		}))
-		if total += n; err != nil || n < maintainBatch {
-			return total, err
+		return done, err
+	}, func(skip int, err error) error {
+		fault := core.RowFault{Kind: keptKinds[name], Act: "drop", Error: faultText(err)}
+		a := s.args(3).Interval(retention).Int8(1).Int8(int64(skip))
+		err = s.run(ctx, "maintain", s.guard(maintainLockWait), s.sql.call(name+idsSuffix, a, func(r wire.Row) error {
+			if fault.ID, err = strconv.ParseInt(r.Text(0), 10, 64); err != nil {
+				fault.Name = r.Text(0) // where it is, of what has no id
+			}
+			return nil
+		}))
+		if err != nil {
+			return err
 		}
-	}
-	return total, nil
+		return s.SetApart(ctx, []core.RowFault{fault})
+	})
+}
+
+// keptKinds are the kinds of rows that statements of batches delete.
+var keptKinds = map[string]string{
+	"drop_dead": core.ApartDead, "drop_overflow": core.ApartDone, "drop_alerts": core.ApartAlert,
+	"drop_keys": "idempotency_key", "drop_rollups": "rollup", "drop_apart": "set_apart",
 }
 
 // dropApart forgets rows that were set apart and are mended.
@@ -256,7 +274,8 @@ func (s *Store) mergeRollups(ctx context.Context, _ core.MaintainRequest, result
 			break
 		}
 	}
-	if _, err := s.batches(ctx, "fold_totals", core.TypeIdle); err != nil {
+	a := s.args(2).Interval(core.TypeIdle).Int8(maintainBatch)
+	if err := s.run(ctx, "maintain", s.guard(maintainLockWait), s.sql.call("fold_totals", a, nil)); err != nil {
 		return err
 	}
 	_, err := s.batches(ctx, "drop_rollups", rollupRetention)

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -46,13 +47,39 @@ func (s *Store) GetSchedule(ctx context.Context, tenant, name string) (core.Sche
 	return list[0], nil
 }
 
-// ListSchedules reads schedules by tenant and name.
+// ListSchedules reads schedules by tenant and name. Of one that cannot be read no more is known than its names.
 func (s *Store) ListSchedules(ctx context.Context, q core.ScheduleQuery) ([]core.Schedule, error) {
+	name, a := "list_schedules", wire.NewArgs(6).TextOrNull(q.Tenant).Text(q.Type).BoolOrNull(q.Paused).Text(q.AfterTenant).Text(q.AfterName).Int8(int64(q.Limit))
 	if q.TZDataNot != "" {
-		return s.schedules(ctx, "list schedules", s.sql.call, "stale_schedules", wire.NewArgs(2).Text(q.TZDataNot).Int8(int64(q.Limit)))
+		name, a = "stale_schedules", wire.NewArgs(2).Text(q.TZDataNot).Int8(int64(q.Limit))
 	}
-	a := wire.NewArgs(6).TextOrNull(q.Tenant).Text(q.Type).BoolOrNull(q.Paused).Text(q.AfterTenant).Text(q.AfterName).Int8(int64(q.Limit))
-	return s.schedules(ctx, "list schedules", s.sql.call, "list_schedules", a)
+	list, err := s.schedules(ctx, "list schedules", s.sql.call, name, a)
+	if !errors.Is(err, core.ErrRow) {
+		return list, err
+	}
+	list = nil
+	err = s.run(ctx, "list schedules", s.guard(s.opts.LockTimeout), s.sql.call(name+idsSuffix, a, func(r wire.Row) error {
+		list = append(list, core.Schedule{ID: r.Int(0), Name: r.Text(1), Tenant: r.Text(2)})
+		return nil
+	}))
+	if err != nil {
+		return nil, err
+	}
+	at := make(map[int64]int, len(list))
+	ids := make([]int64, len(list))
+	for i := range list {
+		at[list[i].ID], ids[i] = i, list[i].ID
+	}
+	err = core.Halve(ctx, ids, func(part []int64) error {
+		read, err := s.schedules(ctx, "list schedules", s.sql.call, "listed_schedules", idArgs(part))
+		for _, one := range read {
+			list[at[one.ID]] = one
+		}
+		return err
+	}, func(id int64, err error) error {
+		return s.SetApart(ctx, []core.RowFault{{Kind: core.ApartSchedule, ID: id, About: list[at[id]].Name, Act: "read", Error: faultText(err)}})
+	})
+	return list, err
 }
 
 func (s *Store) schedules(ctx context.Context, act string, call func(string, *wire.Args, func(wire.Row) error) wire.Call, name string, a *wire.Args) (list []core.Schedule, err error) {
@@ -171,5 +198,8 @@ func schedule(r wire.Row) core.Schedule {
 	return s
 }
 
-const scheduleColumns = `s.id, s.tenant, s.name, s.version, s.rule, s.created_at, s.updated_at, s.anchor, s.accounted, s.next_due, s.waiting,
-    s.paused_at, s.tz_data, s.expect_by, s.expected, s.alerted, s.payload, s.moves, s.zone_mark, s.unreadable, s.type, s.paused`
+// One that is due since ever, as somebody wrote it, is due: it must not read as one that is never due.
+const scheduleColumns = `s.id, s.tenant, s.name, s.version, s.rule, s.created_at, s.updated_at, s.anchor, s.accounted,
+    CASE WHEN s.next_due = '-infinity' THEN 'epoch' ELSE s.next_due END, s.waiting,
+    s.paused_at, s.tz_data, CASE WHEN s.expect_by = '-infinity' THEN 'epoch' ELSE s.expect_by END, s.expected, s.alerted, s.payload, s.moves,
+    s.zone_mark, s.unreadable, s.type, s.paused`

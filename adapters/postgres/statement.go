@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
@@ -16,6 +17,12 @@ var sqlFiles embed.FS
 
 // statements are the texts of sql/ by file name, ready to send.
 type statements map[string]string
+
+// Sums of counts end at the greatest number there is: one that was damaged raises no error.
+var (
+	sumMark = regexp.MustCompile(`\{sum ([a-z_.]+)\}`)
+	addMark = regexp.MustCompile(`\{add ([a-z_]+)\}`)
+)
 
 // loadStatements reads every file: comments are cut, and the shared parts named in braces put in.
 func loadStatements() (statements, error) {
@@ -37,6 +44,10 @@ func loadStatements() (statements, error) {
 		}
 		all[strings.TrimSuffix(file.Name(), ".sql")] = strings.Join(lines, "\n")
 	}
+	for name, text := range all {
+		text = sumMark.ReplaceAllString(text, "least(sum($1), 9223372036854775807)::bigint")
+		all[name] = addMark.ReplaceAllString(text, "least(r.$1::numeric + excluded.$1, 9223372036854775807)::bigint")
+	}
 	parts := strings.NewReplacer(
 		"{now}", "(now() + $1::interval)",
 		"{record}", recordColumns,
@@ -46,6 +57,7 @@ func loadStatements() (statements, error) {
 		"{schedule}", scheduleColumns,
 		"{next_token}", nextToken,
 		"{sound}", "id NOT IN (SELECT row_id FROM belfry.set_apart WHERE kind = 'job' AND retry_at > (now() + $1::interval))",
+		"{alert_sound}", "id NOT IN (SELECT row_id FROM belfry.set_apart WHERE kind = 'alert' AND retry_at > (now() + $1::interval))",
 		"{schedule_sound}", "id NOT IN (SELECT row_id FROM belfry.set_apart WHERE kind = 'schedule' AND retry_at > (now() + $1::interval))",
 		"{passed}", leasePassed(""),
 		"{j.passed}", leasePassed("j."),
@@ -67,8 +79,11 @@ func loadStatements() (statements, error) {
 	for name, text := range all {
 		all[name] = parts.Replace(fleetParts.Replace(text))
 	}
+	all.addKept()
 	all.vary("{of_lost}", withoutLarge(recordColumns, "payload json", "target json", "covers json", "tags text[]")+", "+liveColumns, "id, type", idsSuffix)
 	const dueSchedule = scheduleColumns + ", s.exclusive AND EXISTS (SELECT FROM belfry.jobs j WHERE j.tenant = s.tenant AND j.schedule = s.name)"
+	const listedSchedule = scheduleColumns + ", EXISTS (SELECT FROM belfry.jobs j WHERE j.tenant = s.tenant AND j.schedule = s.name)"
+	all.vary("{listed_schedule}", listedSchedule, "s.id, s.name, s.tenant", idsSuffix)
 	all.vary("{due_schedule}", dueSchedule, "s.id, s.name", idsSuffix)
 	all.vary("{skip_locked}", "SKIP LOCKED", "", waitingSuffix)
 	all.vary("{history}", "job_history", "job_history_overflow", overflowSuffix)
@@ -143,6 +158,21 @@ const ofAllSuffix = "_of_all"
 
 // idsSuffix names the form of a statement that reads no more of its rows than their ids and types.
 const idsSuffix = "_ids"
+
+var keptRows = regexp.MustCompile(`(?s)(?:ARRAY|IN )\(SELECT ((?:id|ctid|row_id)\b|kind, row_id, name)(.*?) FOR +UPDATE SKIP LOCKED\)`)
+
+// addKept makes of each statement that drops rows one that names those that it would drop.
+func (s statements) addKept() {
+	for name, text := range maps.Clone(s) {
+		if m := keptRows.FindStringSubmatch(text); m != nil && strings.HasPrefix(name, "drop_") && strings.Contains(text, "OFFSET") {
+			column := m[1]
+			if column == "kind, row_id, name" {
+				column = "row_id"
+			}
+			s[name+idsSuffix] = "SELECT " + column + "::text" + m[2]
+		}
+	}
+}
 
 // call is the statement of that name as part of a pipeline. A name without a file is a mistake in this package.
 func (s statements) call(name string, args *wire.Args, each func(wire.Row) error) wire.Call {

@@ -32,6 +32,7 @@ func (s *Store) Stats(ctx context.Context, since time.Duration) (core.Stats, err
 				st.Handlers = append(st.Handlers, core.TypeCount{Type: typ, N: int(r.Int(1))})
 			} else {
 				st.Workers = int(r.Int(1))
+				st.SlotUse = core.SlotUse{Slots: int(r.Int(2)), Busy: int(r.Int(3)), DeliverySlots: int(r.Int(4)), Deliveries: int(r.Int(5))}
 			}
 			return nil
 		}),

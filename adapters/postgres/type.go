@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -98,9 +99,29 @@ func (s *Store) clearTypeAlert(name string) wire.Call {
 	return s.sql.call("clear_type_alert", s.args(2).Text(core.AlertTypeMissed).Text(name), nil)
 }
 
-// WatchTypes looks for types without a success for too long; see core.ScheduleStore.
+// WatchTypes looks for types without a success for too long; see core.ScheduleStore. A type that raises an error is named and
+// left.
 func (s *Store) WatchTypes(ctx context.Context) error {
-	return s.repeat(ctx, "watch types", s.guard(s.opts.LockTimeout), s.sql.call("watch_types", s.args(1).Text(core.AlertTypeMissed), nil))
+	err := s.watchTypes(ctx, true, nil)
+	if !errors.Is(err, core.ErrRow) {
+		return err
+	}
+	var types []string
+	err = s.read(ctx, "watch types", s.sql.call("expecting_types", nil, func(r wire.Row) error {
+		types = append(types, r.Text(0))
+		return nil
+	}))
+	if err != nil {
+		return err
+	}
+	return core.Halve(ctx, types, func(part []string) error { return s.watchTypes(ctx, false, part) }, func(typ string, err error) error {
+		return s.SetApart(ctx, []core.RowFault{{Kind: core.ApartType, Name: typ, Act: "watch", Error: faultText(err)}})
+	})
+}
+
+func (s *Store) watchTypes(ctx context.Context, all bool, types []string) error {
+	a := wire.Texts(s.args(3).Text(core.AlertTypeMissed).Bool(all), types, func(t *string) string { return *t })
+	return s.repeat(ctx, "watch types", s.guard(s.opts.LockTimeout), s.sql.call("watch_types", a, nil))
 }
 
 // The columns of {definition}.

@@ -46,7 +46,7 @@ func (s *Store) Alerts(ctx context.Context, q core.AlertQuery) (list []core.Aler
 				ID: r.int(0), Kind: r.text(1), Tenant: r.text(2), Subject: r.text(3), Detail: r.text(4), RaisedAt: r.time(5), ClearedAt: r.time(6), Count: r.int(7),
 			})
 			return nil
-		}, tenantOrNull(q.Tenant), q.Kind, number(q.Open), number(q.Unsent), before, int64(q.Limit))
+		}, tenantOrNull(q.Tenant), q.Kind, number(q.Open), number(q.Unsent), before, int64(q.Limit), s.clock.now())
 	})
 	return list, wrap("alerts", err)
 }

@@ -65,7 +65,7 @@ func (s *Store) carefully(ctx context.Context, do func(*tx) error) error {
 			break
 		}
 		// The row did not only fail: it undid the whole transaction. It is known now, so the next try passes over it.
-		passed[apartKey{guilty.Kind, guilty.ID}] = true
+		passed[apartKey{guilty.Kind, guilty.ID, guilty.Name}] = true
 		if failed := s.SetApart(ctx, []core.RowFault{*guilty}); failed != nil {
 			return failed
 		}
@@ -77,12 +77,13 @@ func (s *Store) carefully(ctx context.Context, do func(*tx) error) error {
 type apartKey struct {
 	kind string
 	id   int64
+	name string
 }
 
 // alone does something to one row and reports whether it was done. Where a careful operation meets an error of the row, what
 // was done is undone and the row set apart.
 func (t *tx) alone(of core.RowFault, do func() error) (done bool, err error) {
-	if t.passed[apartKey{of.Kind, of.ID}] {
+	if t.passed[apartKey{of.Kind, of.ID, of.Name}] {
 		return false, nil
 	}
 	done, fault, err := t.try(do)

@@ -39,11 +39,14 @@ func (t *tx) noteFailures() error {
 
 // WatchFailures raises and clears alerts about jobs that failed for good.
 func (s *Store) WatchFailures(ctx context.Context) (raised int, err error) {
-	err = s.writer.run(ctx, func(t *tx) (err error) {
+	err = s.carefully(ctx, func(t *tx) (err error) {
 		if raised, err = t.raiseFailures(); err != nil {
 			return err
 		}
-		_, err = t.exec("clear_failures", core.AlertJobFailed, t.now, t.now-core.FailureQuiet.Microseconds())
+		_, err = t.alone(core.RowFault{Kind: core.ApartAlert, Name: core.AlertJobFailed, Act: "clear"}, func() error {
+			_, err := t.exec("clear_failures", core.AlertJobFailed, t.now, t.now-core.FailureQuiet.Microseconds())
+			return err
+		})
 		return err
 	})
 	return raised, wrap("watch failures", err)
@@ -73,7 +76,10 @@ func (t *tx) raiseFailures() (raised int, err error) {
 		if fresh {
 			raised++
 		}
-		if err := t.raiseFailure(subject, subject != f.subject(), noted[f]); err != nil {
+		_, err := t.alone(core.RowFault{Kind: core.ApartAlert, Name: subject, Act: "raise"}, func() error {
+			return t.raiseFailure(subject, subject != f.subject(), noted[f])
+		})
+		if err != nil {
 			return raised, err
 		}
 	}

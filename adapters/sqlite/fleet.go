@@ -42,6 +42,7 @@ type fleet struct {
 	consumers sighting       // those of them that receive from queues
 	functions sighting       // functions, seen however long ago
 	workers   int            // that live
+	slots     core.SlotUse   // of these
 	handlers  map[string]int // how many of them have a handler, by type
 }
 
@@ -61,6 +62,10 @@ func (c *conn) fleet(ctx context.Context, now int64) (*fleet, error) {
 			f.consumers.add(types, delivers, seen)
 		}
 		f.workers++
+		f.slots.Slots += int(r.int(5))
+		f.slots.Busy += int(r.int(6))
+		f.slots.DeliverySlots += int(r.int(7))
+		f.slots.Deliveries += int(r.int(8))
 		for _, t := range types {
 			f.handlers[t]++
 		}
@@ -103,7 +108,7 @@ func (s *Store) Announce(ctx context.Context, p core.Presence) error {
 		return wrap("announce", err)
 	}
 	return wrap("announce", s.writer.run(ctx, func(t *tx) error {
-		if _, err := t.exec("announce", p.ID, p.Host, p.Version, p.Function, p.Queues, p.Delivers, string(types), int64(p.Slots), int64(p.Busy), t.now); err != nil {
+		if _, err := t.exec("announce", p.ID, p.Host, p.Version, p.Function, p.Queues, p.Delivers, string(types), int64(p.Slots), int64(p.Busy), int64(p.DeliverySlots), int64(p.Deliveries), t.now); err != nil {
 			return err
 		}
 		_, err := t.exec("clear_marks", string(types), p.Delivers)

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
@@ -20,29 +21,29 @@ func (s *Store) Maintain(ctx context.Context, req core.MaintainRequest) (res cor
 	now := s.clock.now()
 	if req.HistoryRetention > 0 {
 		before := instant(now - req.HistoryRetention.Microseconds()).Truncate(24 * time.Hour)
-		if _, err := s.repeat(ctx, func(t *tx) (int, error) { return t.drop("drop_history", micros(before)) }); err != nil {
+		if _, err := s.drop(ctx, "drop_history", micros(before)); err != nil {
 			return res, err
 		}
 	}
 	if req.DeadRetention > 0 {
 		before := now - req.DeadRetention.Microseconds()
-		if res.DeadDropped, err = s.repeat(ctx, func(t *tx) (int, error) { return t.drop("drop_dead", before) }); err != nil {
+		if res.DeadDropped, err = s.drop(ctx, "drop_dead", before); err != nil {
 			return res, err
 		}
 	}
 	if req.LedgerRetention > 0 {
 		before := now - req.LedgerRetention.Microseconds()
-		if _, err := s.repeat(ctx, func(t *tx) (int, error) { return t.drop("drop_ledger", before) }); err != nil {
+		if _, err := s.drop(ctx, "drop_ledger", before); err != nil {
 			return res, err
 		}
 	}
-	if _, err := s.repeat(ctx, func(t *tx) (int, error) { return t.drop("drop_alerts", now-core.AlertRetention.Microseconds()) }); err != nil {
+	if _, err := s.drop(ctx, "drop_alerts", now-core.AlertRetention.Microseconds()); err != nil {
 		return res, err
 	}
-	if _, err := s.repeat(ctx, func(t *tx) (int, error) { return t.drop("drop_keys", now) }); err != nil {
+	if _, err := s.drop(ctx, "drop_keys", now); err != nil {
 		return res, err
 	}
-	if _, err := s.repeat(ctx, func(t *tx) (int, error) { return t.drop("drop_apart", now-apartKept.Microseconds()) }); err != nil {
+	if _, err := s.drop(ctx, "drop_apart", now-apartKept.Microseconds()); err != nil {
 		return res, err
 	}
 	if res.RollupsMerged, err = s.repeat(ctx, (*tx).mergeRollups); err != nil {
@@ -57,7 +58,7 @@ func (s *Store) Maintain(ctx context.Context, req core.MaintainRequest) (res cor
 	}); err != nil {
 		return res, err
 	}
-	if _, err = s.repeat(ctx, func(t *tx) (int, error) { return t.drop("drop_rollups", now-rollupRetention.Microseconds()) }); err != nil {
+	if _, err = s.drop(ctx, "drop_rollups", now-rollupRetention.Microseconds()); err != nil {
 		return res, err
 	}
 	return res, s.vacuum(ctx)
@@ -78,10 +79,38 @@ func (s *Store) repeat(ctx context.Context, batch func(*tx) (int, error)) (sum i
 	}
 }
 
-// drop deletes one batch of rows that ended before.
-func (t *tx) drop(name string, before int64) (int, error) {
-	n, err := t.exec(name, before, dropBatch)
-	return int(n), err
+// drop deletes rows from before an instant, each batch in an operation of its own. A row that cannot be deleted stays, and
+// is named.
+func (s *Store) drop(ctx context.Context, name string, before int64) (int, error) {
+	return core.Skim(dropBatch, math.MaxInt, func(n, skip int) (int, error) {
+		var done int64
+		err := s.writer.run(ctx, func(t *tx) (err error) {
+			done, err = t.exec(name, before, n, skip)
+			return err
+		})
+		if err != nil {
+			return 0, wrap("maintain", err)
+		}
+		return int(done), nil
+	}, func(skip int, err error) error {
+		fault := core.RowFault{Kind: keptKinds[name], Act: "drop", Error: errorText(err)}
+		named := s.readers.read(ctx, func(c *conn) error {
+			return c.query(ctx, name+idsSuffix, func(r row) error {
+				fault.ID = r.int(0)
+				return nil
+			}, before, 1, skip)
+		})
+		if named != nil {
+			return named
+		}
+		return s.SetApart(ctx, []core.RowFault{fault})
+	})
+}
+
+// keptKinds are the kinds of rows that are dropped.
+var keptKinds = map[string]string{
+	"drop_history": core.ApartDone, "drop_dead": core.ApartDead, "drop_alerts": core.ApartAlert, "drop_ledger": "occurrence",
+	"drop_keys": "idempotency_key", "drop_rollups": "rollup", "drop_apart": "set_apart",
 }
 
 // vacuum gives free pages back while there are many; a few are kept for the jobs to come.

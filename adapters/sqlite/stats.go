@@ -113,7 +113,7 @@ func (c *conn) countDue(ctx context.Context, stats *core.Stats, now int64) error
 		return err
 	}
 	stats.Unhandled, stats.UnhandledTypes = unhandled.all, unhandled.list()
-	stats.Workers, stats.Handlers = fleet.workers, typeCounts(fleet.handlers)
+	stats.Workers, stats.SlotUse, stats.Handlers = fleet.workers, fleet.slots, typeCounts(fleet.handlers)
 	stats.Handlers = stats.Handlers[:min(len(stats.Handlers), core.MaxTypesTold)]
 	return nil
 }

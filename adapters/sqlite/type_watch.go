@@ -9,11 +9,11 @@ import (
 
 // WatchTypes looks for types without a success for too long.
 func (s *Store) WatchTypes(ctx context.Context) error {
-	return wrap("watch types", s.writer.run(ctx, func(t *tx) error {
+	return wrap("watch types", s.carefully(ctx, func(t *tx) error {
 		found, err := t.rows("expecting_types", core.AlertTypeMissed)
 		for _, r := range found {
 			if err == nil {
-				err = t.watchType(r)
+				_, err = t.alone(core.RowFault{Kind: core.ApartType, Name: r.text(0), Act: "watch"}, func() error { return t.watchType(r) })
 			}
 		}
 		return err

@@ -55,7 +55,10 @@ type Webhook struct {
 	now       func() time.Time
 }
 
-var _ core.Handler = (*Webhook)(nil)
+var (
+	_ core.Handler     = (*Webhook)(nil)
+	_ core.SlotCounter = (*Webhook)(nil)
+)
 
 // New makes a Webhook. The error names the option that is wrong and never holds a secret.
 func New(opts Options) (*Webhook, error) {
@@ -151,6 +154,13 @@ func (w *Webhook) Work(ctx context.Context, job *core.Job) (json.RawMessage, err
 	defer func() { pass.leave(end.host, end.endpoint) }()
 	end = w.deliver(ctx, pass, target, job)
 	return end.result, end.err
+}
+
+// DeliverySlots implements core.SlotCounter.
+func (w *Webhook) DeliverySlots() (slots, inUse int) {
+	w.gates.mu.Lock()
+	defer w.gates.mu.Unlock()
+	return w.gates.bounds.slots, w.gates.inFlight
 }
 
 // Counts returns how many deliveries are under way.

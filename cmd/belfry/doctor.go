@@ -47,14 +47,26 @@ func (a *app) doctorCommand() *cobra.Command {
 without a worker, open alerts; the settings of the environment it runs in, whether its queues can be reached, its webhooks; and, with
 --database-url, the database: its version, schema and settings, old snapshots, schedulers, history partitions.
 
+With --deployment, which takes what "terraform output -json" printed, it looks at a deployment made with the Terraform modules too:
+functions, queues and their dead letters, the tick's last record, rights that are missing. It asks through the cloud's own command line,
+aws or gcloud, which must be installed and signed in.
+
 It changes nothing. The exit code is 1 where something is wrong.`}
 	c.RunE = func(c *cobra.Command, _ []string) error { return a.doctor(c.Context()) }
 	a.databaseFlag(c, false)
+	flagsOf(c).path(&a.deployment, "deployment", "`file` with what \"terraform output -json\" printed; - for standard input")
 	return c
 }
 
 func (a *app) doctor(ctx context.Context) error {
 	var f findings
+	var deployed *deployment
+	if a.deployment != "" {
+		var err error
+		if deployed, err = readDeployment(a.deployment, a.in); err != nil {
+			return usage("--deployment: %s", err)
+		}
+	}
 	stats, err := a.checkAPI(ctx, &f)
 	if err != nil {
 		return err
@@ -64,6 +76,9 @@ func (a *app) doctor(ctx context.Context) error {
 		a.checkDatabase(ctx, &f)
 	} else {
 		f.leftOut("database", "no --database-url and no BELFRY_DATABASE_URL")
+	}
+	if deployed != nil {
+		a.checkDeployment(ctx, &f, deployed)
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -51,7 +51,7 @@ func TestDoctorNamesUnhandledTypes(t *testing.T) {
 	r := newRig(t, nodetest.Start(t, "all"))
 	r.ok("jobs", "submit", "nobody/handles")
 	r.within("warning   unhandled     1 job due, of types that no worker handles: nobody/handles (1)\n", "doctor")
-	if !strings.Contains(r.out, "ok        workers       1 is alive\n") {
+	if !strings.Contains(r.out, "ok        workers       1 is alive; 0 of ") {
 		t.Error(r.out)
 	}
 	if out := r.ok("stats"); !strings.Contains(out, "UNHANDLED\n") || !strings.Contains(out, "nobody/handles") {

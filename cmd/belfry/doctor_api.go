@@ -136,7 +136,19 @@ func checkWorkers(f *findings, s *client.Stats) {
 		f.leftOut("workers", "none has said within 90s that it runs jobs; functions say so only while they work")
 		return
 	}
-	f.ok("workers", "%s alive", map[bool]string{true: "1 is", false: strconv.Itoa(s.Workers) + " are"}[s.Workers == 1])
+	alive := map[bool]string{true: "1 is", false: strconv.Itoa(s.Workers) + " are"}[s.Workers == 1] + " alive"
+	u := s.Slots
+	switch full := func(used, of int) bool { return of > 0 && used*10 >= of*9 }; {
+	case full(u.Deliveries, u.ForDeliveries):
+		f.warn("workers", fmt.Sprintf("%s; %d of %d slots for deliveries are in use", alive, u.Deliveries, u.ForDeliveries),
+			"targets answer too slowly, or not at all: belfry jobs list --status running shows to whom; BELFRY_WEBHOOK_ANSWER_TIMEOUT, …_PER_TENANT and …_PER_HOST bound what they hold")
+	case full(u.Busy, u.All):
+		f.warn("workers", fmt.Sprintf("%s; %d of %d slots are in use", alive, u.Busy, u.All), "start more workers, or give them more slots (BELFRY_WORKERS)")
+	case u.ForDeliveries > 0:
+		f.ok("workers", "%s; %d of %d slots are in use, %d of %d for deliveries", alive, u.Busy, u.All, u.Deliveries, u.ForDeliveries)
+	default:
+		f.ok("workers", "%s; %d of %d slots are in use", alive, u.Busy, u.All)
+	}
 }
 
 // seesAll reports whether the token is for all tenants: one that is for one is told of its own jobs and dead letters

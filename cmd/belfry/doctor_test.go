@@ -187,3 +187,22 @@ func TestDoctorNamesWhatIsNotBelfrys(t *testing.T) {
 		t.Errorf("with another search_path: %s", got)
 	}
 }
+
+// Slots that are nearly all in use are told, those for deliveries before the others.
+func TestDoctorNamesSlotsInUse(t *testing.T) {
+	for _, c := range []struct {
+		slots        client.SlotStats
+		state, words string
+	}{
+		{client.SlotStats{All: 100, Busy: 12}, "ok", "2 are alive; 12 of 100 slots are in use"},
+		{client.SlotStats{All: 100, Busy: 89, ForDeliveries: 90, Deliveries: 80}, "ok", "2 are alive; 89 of 100 slots are in use, 80 of 90 for deliveries"},
+		{client.SlotStats{All: 100, Busy: 81, ForDeliveries: 90, Deliveries: 81}, "warning", "2 are alive; 81 of 90 slots for deliveries are in use"},
+		{client.SlotStats{All: 100, Busy: 90, ForDeliveries: 90, Deliveries: 3}, "warning", "2 are alive; 90 of 100 slots are in use"},
+	} {
+		var f findings
+		checkWorkers(&f, &client.Stats{Workers: 2, Slots: c.slots})
+		if len(f) != 1 || string(f[0].State) != c.state || f[0].Text != c.words {
+			t.Errorf("%+v: %+v", c.slots, f)
+		}
+	}
+}

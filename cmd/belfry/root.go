@@ -34,6 +34,7 @@ type app struct {
 
 	address, token, database string
 	profile                  string
+	deployment               string // file with the outputs of Terraform
 	settled                  bool
 	json                     bool
 	transport                http.RoundTripper // nil in production

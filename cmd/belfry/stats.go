@@ -60,6 +60,13 @@ func (a *app) writeStats(w io.Writer, s *client.Stats) {
 		writeTable(w, a.width(), columns("TYPE…12", "WORKERS", "STARTS", "DONE", "RETRIED", "FAILED", "CANCELLED?", "LOST", "SNOOZED?", "STRAYED?", "UNHANDLED"), types)
 		fmt.Fprintln(w)
 	}
+	if u := s.Slots; u.All > 0 {
+		fmt.Fprintf(w, "slots in use %d of %d", u.Busy, u.All)
+		if u.ForDeliveries > 0 {
+			fmt.Fprintf(w, ", for deliveries %d of %d", u.Deliveries, u.ForDeliveries)
+		}
+		fmt.Fprintln(w)
+	}
 	fmt.Fprintf(w, "dead letters %s, stuck %d, unhandled %s; lags and types of the last %s\n",
 		count(s.DeadLetters, s.Capped), s.Stuck, count(s.Unhandled, s.Capped), short(s.Window))
 }

@@ -29,7 +29,7 @@ func workerScenarios() []scenario {
 // worker is one that receives from queues and handles types.
 func worker(types ...string) core.Presence {
 	types = slices.Sorted(slices.Values(types))
-	return core.Presence{ID: "worker of " + strings.Join(types, " "), Queues: true, Types: types, Slots: 10}
+	return core.Presence{ID: "worker of " + strings.Join(types, " "), Queues: true, Types: types, SlotUse: core.SlotUse{Slots: 10, Busy: 7, DeliverySlots: 5, Deliveries: 3}}
 }
 
 // announce says that a worker of its own lives that handles the types.
@@ -324,9 +324,12 @@ func statsWorkers(s *stage) {
 	if stats, _ := s.stats(); stats.Workers != 4 || !slices.Equal(stats.Handlers, want) {
 		s.Errorf("%d workers: %+v, want 4: %+v", stats.Workers, stats.Handlers, want)
 	}
+	if stats, _ := s.stats(); stats.SlotUse != (core.SlotUse{Slots: 40, Busy: 28, DeliverySlots: 20, Deliveries: 12}) {
+		s.Errorf("slots %+v", stats.SlotUse)
+	}
 	s.advance(core.PresenceTTL + time.Second)
 	s.announce("c")
-	if stats, _ := s.stats(); stats.Workers != 1 || !slices.Equal(stats.Handlers, []core.TypeCount{{Type: "c", N: 1}}) {
+	if stats, _ := s.stats(); stats.Workers != 1 || stats.SlotUse.Slots != 10 || !slices.Equal(stats.Handlers, []core.TypeCount{{Type: "c", N: 1}}) {
 		s.Errorf("%d workers: %+v, want one", stats.Workers, stats.Handlers)
 	}
 }

@@ -26,6 +26,8 @@ var (
 	snoozesMetric     = metric("snoozes_total", "Attempts that asked for a later run.", "type")
 	straysMetric      = metric("strays_total", "Messages that came to workers without a handler for the type, and were passed on.", "type")
 	workersMetric     = metric("workers", "Workers that live: they announced themselves within 90 s.")
+	slotsMetric       = metric("worker_slots", "Slots of live workers: jobs that they can run at once, and of these those that deliveries to targets may use.", "use")
+	busySlotsMetric   = metric("worker_slots_busy", "Of these, slots in use, as workers said at most 30 s ago.", "use")
 	typeWorkersMetric = metric("type_workers", "Live workers that have a handler for a type; 0 where jobs are due and no worker handles them.", "type")
 	deadMetric        = metric("dead_letters", "Dead letters, counted up to 100000.")
 	stuckMetric       = metric("stuck_jobs", "Running jobs whose lease has passed.")
@@ -95,6 +97,10 @@ func (s snapshot) Collect(out chan<- prometheus.Metric) {
 // nobody handles.
 func (s snapshot) workers(send func(kind prometheus.ValueType, desc *prometheus.Desc, value float64, labels ...string)) {
 	send(prometheus.GaugeValue, workersMetric, float64(s.Workers))
+	send(prometheus.GaugeValue, slotsMetric, float64(s.SlotUse.Slots), "all")
+	send(prometheus.GaugeValue, slotsMetric, float64(s.SlotUse.DeliverySlots), "deliveries")
+	send(prometheus.GaugeValue, busySlotsMetric, float64(s.SlotUse.Busy), "all")
+	send(prometheus.GaugeValue, busySlotsMetric, float64(s.SlotUse.Deliveries), "deliveries")
 	sums := map[string]TypeStats{}
 	for _, h := range s.Handlers {
 		sumType(sums, h.Type, TypeStats{Workers: h.N})

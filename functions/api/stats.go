@@ -77,6 +77,7 @@ type Stats struct {
 	Mode            string       `json:"mode" enum:"direct,queues" doc:"How workers get jobs: direct, they claim from the table; queues, the tick publishes to a queue per priority."`
 	Queues          []QueueStats `json:"queues" doc:"One per priority, most urgent first."`
 	Workers         int          `json:"workers" doc:"Workers that live: they announced themselves within 90 s."`
+	Slots           SlotStats    `json:"slots" doc:"Slots of these workers, as they said at most 30 s ago, or 5 s where nearly all are in use."`
 	Types           []TypeStats  `json:"types" doc:"What happened in the window, by type, and which types have workers; of very many types those with the most starts, and the others together as (other)."`
 	DeadLetters     int          `json:"dead_letters"`
 	Stuck           int          `json:"stuck" doc:"Running jobs whose lease has passed."`
@@ -86,6 +87,14 @@ type Stats struct {
 	HistoryOverflow int          `json:"history_overflow" doc:"Finished jobs kept outside the partitions of their days."`
 	SetApartRows    int          `json:"set_apart_rows,omitempty" doc:"Rows that raise an error and are set apart, so that they stop no other."`
 	SetApart        []ApartRow   `json:"set_apart,omitempty" doc:"Some of these, those first that were met most often."`
+}
+
+// SlotStats is how many slots workers have, and how many are in use.
+type SlotStats struct {
+	All           int `json:"all" doc:"Jobs that they can run at once."`
+	Busy          int `json:"busy" doc:"Of these, in use."`
+	ForDeliveries int `json:"for_deliveries" doc:"Of these, slots that deliveries to targets may use."`
+	Deliveries    int `json:"deliveries" doc:"Of those, in use."`
 }
 
 // QueueStats is one priority in numbers.
@@ -164,7 +173,7 @@ func (a *API) statsFor(ctx context.Context) (core.Stats, error) {
 
 func statsOf(s core.Stats) Stats {
 	doc := Stats{
-		Now: s.Now.UTC().Format(timeFormat), Window: statsWindow.String(), Queues: []QueueStats{}, Workers: s.Workers, Types: typesOf(s),
+		Now: s.Now.UTC().Format(timeFormat), Window: statsWindow.String(), Queues: []QueueStats{}, Workers: s.Workers, Slots: slotsOf(s.SlotUse), Types: typesOf(s),
 		DeadLetters: s.DeadLetters, Stuck: s.Stuck, Unhandled: s.Unhandled,
 		Capped: s.DeadLetters >= core.CountCap || s.Unhandled >= core.CountCap, HistoryOverflow: s.HistoryOverflow,
 	}

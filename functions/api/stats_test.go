@@ -68,7 +68,7 @@ func knownStats() core.Stats {
 			{Priority: core.Default, Type: `队列"\` + "\n\xfe", Starts: 6},
 		},
 		DeadLetters: 11, Stuck: 12, Unhandled: core.CountCap, OldestSnapshot: 13 * time.Second, HistoryOverflow: 14,
-		Workers: 3, Handlers: []core.TypeCount{{Type: "a/b.c:d", N: 2}, {Type: "idle", N: 1}}, UnhandledTypes: []core.TypeCount{{Type: "nobody's", N: 7}},
+		Workers: 3, SlotUse: core.SlotUse{Slots: 40, Busy: 28, DeliverySlots: 20, Deliveries: 12}, Handlers: []core.TypeCount{{Type: "a/b.c:d", N: 2}, {Type: "idle", N: 1}}, UnhandledTypes: []core.TypeCount{{Type: "nobody's", N: 7}},
 		OldestDueSchedule: 15 * time.Second, OpenAlerts: []core.AlertCount{{Kind: core.AlertScheduleMissed, Open: 16}, {Kind: "of an\xffother", Open: 17}},
 	}
 }
@@ -87,7 +87,7 @@ func TestStats(t *testing.T) {
 			{Priority: "default", Scheduled: 7, Due: 3, Queued: 2, Running: 1, OldestDue: "1.5s", LagP50: "1ms", LagP99: "1.98ms"},
 			{Priority: "bulk", Scheduled: core.CountCap, Capped: true, OldestDue: "0s", LagP50: "750ms", LagP99: "995ms"},
 		},
-		Workers: 3,
+		Workers: 3, Slots: api.SlotStats{All: 40, Busy: 28, ForDeliveries: 20, Deliveries: 12},
 		Types: []api.TypeStats{
 			{Type: "a/b.c:d", Starts: 1, Workers: 2}, {Type: "echo", Starts: 11, Done: 7, Failed: 1, Retried: 2, Cancelled: 1, Lost: 3, Snoozed: 4, Strayed: 8},
 			{Type: "idle", Workers: 1}, {Type: "nobody's", Unhandled: 7},
@@ -118,7 +118,8 @@ func TestMetrics(t *testing.T) {
 		`belfry_schedule_lag_seconds_bucket{priority="default",le="+Inf"} 100`,
 		`belfry_schedule_lag_seconds_sum{priority="default"} 90`,
 		`belfry_schedule_lag_seconds_count{priority="critical"} 7`, `belfry_schedule_lag_seconds_sum{priority="critical"} 5`,
-		`belfry_strays_total{type="echo"} 80`, `belfry_workers 3`, `belfry_type_workers{type="a/b.c:d"} 2`, `belfry_type_workers{type="nobody's"} 0`,
+		`belfry_strays_total{type="echo"} 80`, `belfry_workers 3`, `belfry_worker_slots{use="all"} 40`, `belfry_worker_slots{use="deliveries"} 20`,
+		`belfry_worker_slots_busy{use="all"} 28`, `belfry_worker_slots_busy{use="deliveries"} 12`, `belfry_type_workers{type="a/b.c:d"} 2`, `belfry_type_workers{type="nobody's"} 0`,
 		`belfry_starts_total{type="echo"} 101`,
 		`belfry_starts_total{type="队列\"\\\n` + "\uFFFD" + `"} 11`,
 		`belfry_finishes_total{status="done",type="echo"} 61`,

@@ -161,6 +161,17 @@ func TestSilentTargetsHoldNobodyUp(t *testing.T) {
 				ids = append(ids, s.submitMany(10, silent, `,"tenant":"greedy","timeout":"24h","max_attempts":1`)...)
 			}
 			until(t, "the greedy tenant has all that it may have", func() bool { return inside.Load() >= 8 })
+			until(t, "statistics say how many slots deliveries hold", func() bool {
+				var stats struct {
+					Slots struct {
+						All, Busy     int
+						ForDeliveries int `json:"for_deliveries"`
+						Deliveries    int
+					}
+				}
+				s.must(http.StatusOK, "GET", "/v1/stats", "", &stats)
+				return stats.Slots.All == 16 && stats.Slots.ForDeliveries == 14 && stats.Slots.Deliveries >= 8 && stats.Slots.Busy >= stats.Slots.Deliveries
+			})
 			for range 5 {
 				var own job
 				s.must(http.StatusCreated, "POST", "/v1/jobs", `{"type":"echo","tenant":"polite"}`, &own)

@@ -7,13 +7,13 @@ FROM   unnest($2::timestamptz[], $3::smallint[], $4::text[], $5::bigint[], $6::b
            $10::bigint[], $11::bigint[], $12::text[], $13::bigint[], $14::bigint[])
        AS g (minute, priority, type, starts, done, failed, retried, cancelled, lost, snoozed, lag, lag_sum, strayed)
 ON CONFLICT (minute, priority, type, shard) DO UPDATE
-SET    starts = r.starts + excluded.starts,
-       done = r.done + excluded.done,
-       failed = r.failed + excluded.failed,
-       retried = r.retried + excluded.retried,
-       cancelled = r.cancelled + excluded.cancelled,
-       lost = r.lost + excluded.lost,
-       snoozed = r.snoozed + excluded.snoozed,
-       lag_sum = r.lag_sum + excluded.lag_sum,
-       strayed = r.strayed + excluded.strayed,
+SET    starts = {add starts},
+       done = {add done},
+       failed = {add failed},
+       retried = {add retried},
+       cancelled = {add cancelled},
+       lost = {add lost},
+       snoozed = {add snoozed},
+       lag_sum = {add lag_sum},
+       strayed = {add strayed},
        lag = belfry.add_up(r.lag, excluded.lag);

@@ -7,21 +7,21 @@ WITH idle AS (
     RETURNING *
 ), folded AS (
     INSERT INTO belfry.rollup_totals AS r (priority, type, starts, done, failed, retried, cancelled, lost, snoozed, lag, lag_sum, strayed, last_minute)
-    SELECT priority, '', sum(starts)::bigint, sum(done)::bigint, sum(failed)::bigint, sum(retried)::bigint, sum(cancelled)::bigint,
-           sum(lost)::bigint, sum(snoozed)::bigint, belfry.add_up(lag), sum(lag_sum)::bigint, sum(strayed)::bigint, max(last_minute)
+    SELECT priority, '', {sum starts}, {sum done}, {sum failed}, {sum retried}, {sum cancelled},
+           {sum lost}, {sum snoozed}, belfry.add_up(lag), {sum lag_sum}, {sum strayed}, max(last_minute)
     FROM   idle
     GROUP  BY priority
     ORDER  BY priority
     ON CONFLICT (priority, type) DO UPDATE
-    SET    starts = r.starts + excluded.starts,
-       done = r.done + excluded.done,
-       failed = r.failed + excluded.failed,
-       retried = r.retried + excluded.retried,
-       cancelled = r.cancelled + excluded.cancelled,
-       lost = r.lost + excluded.lost,
-       snoozed = r.snoozed + excluded.snoozed,
-       lag_sum = r.lag_sum + excluded.lag_sum,
-       strayed = r.strayed + excluded.strayed,
+    SET    starts = {add starts},
+       done = {add done},
+       failed = {add failed},
+       retried = {add retried},
+       cancelled = {add cancelled},
+       lost = {add lost},
+       snoozed = {add snoozed},
+       lag_sum = {add lag_sum},
+       strayed = {add strayed},
        last_minute = greatest(r.last_minute, excluded.last_minute),
        lag = belfry.add_up(r.lag, excluded.lag)
 )

@@ -1,8 +1,8 @@
--- Alerts, newest first.
---   $1 tenant or null  $2 kind or ''  $3 open ones only  $4 with an event that is not sent only  $5 ids below, or 0  $6 most
+-- Alerts, newest first. Of those with an event that is not sent the ones that are set apart are left out.
+--   $1 clock offset  $2 tenant or null  $3 kind or ''  $4 open ones only  $5 with an event that is not sent only  $6 ids below, or 0  $7 most
 SELECT id, kind, tenant, subject, detail, raised_at, cleared_at, count
 FROM   belfry.alerts
-WHERE  ($1::text IS NULL OR tenant = $1) AND ($2::text = '' OR kind = $2) AND (NOT $3::boolean OR cleared_at IS NULL)
-  AND  (NOT $4::boolean OR sent = 0 OR sent = 1 AND cleared_at IS NOT NULL) AND ($5::bigint = 0 OR id < $5)
+WHERE  ($2::text IS NULL OR tenant = $2) AND ($3::text = '' OR kind = $3) AND (NOT $4::boolean OR cleared_at IS NULL)
+  AND  (NOT $5::boolean OR (sent = 0 OR sent = 1 AND cleared_at IS NOT NULL) AND {alert_sound}) AND ($6::bigint = 0 OR id < $6)
 ORDER  BY id DESC
-LIMIT  $6::bigint;
+LIMIT  $7::bigint;

@@ -14,42 +14,42 @@ WITH gone AS (
 ), merged AS (
     INSERT INTO belfry.rollups AS r (shard, minute, priority, type, starts, done, failed, retried, cancelled, lost, snoozed, lag, lag_sum, strayed)
     SELECT -1, minute, priority, type,
-           sum(starts)::bigint AS starts, sum(done)::bigint AS done, sum(failed)::bigint AS failed, sum(retried)::bigint AS retried,
-           sum(cancelled)::bigint AS cancelled, sum(lost)::bigint AS lost, sum(snoozed)::bigint AS snoozed,
-           belfry.add_up(lag) AS lag, sum(lag_sum)::bigint AS lag_sum, sum(strayed)::bigint
+           {sum starts} AS starts, {sum done} AS done, {sum failed} AS failed, {sum retried} AS retried,
+           {sum cancelled} AS cancelled, {sum lost} AS lost, {sum snoozed} AS snoozed,
+           belfry.add_up(lag) AS lag, {sum lag_sum} AS lag_sum, {sum strayed}
     FROM   gone
     GROUP  BY minute, priority, type
     ORDER  BY minute, priority, type
     ON CONFLICT (minute, priority, type, shard) DO UPDATE
-    SET    starts = r.starts + excluded.starts,
-       done = r.done + excluded.done,
-       failed = r.failed + excluded.failed,
-       retried = r.retried + excluded.retried,
-       cancelled = r.cancelled + excluded.cancelled,
-       lost = r.lost + excluded.lost,
-       snoozed = r.snoozed + excluded.snoozed,
-       lag_sum = r.lag_sum + excluded.lag_sum,
-       strayed = r.strayed + excluded.strayed,
+    SET    starts = {add starts},
+       done = {add done},
+       failed = {add failed},
+       retried = {add retried},
+       cancelled = {add cancelled},
+       lost = {add lost},
+       snoozed = {add snoozed},
+       lag_sum = {add lag_sum},
+       strayed = {add strayed},
        lag = belfry.add_up(r.lag, excluded.lag)
 ), totals AS (
     INSERT INTO belfry.rollup_totals AS r (priority, type, starts, done, failed, retried, cancelled, lost, snoozed, lag, lag_sum, strayed, last_minute)
     SELECT priority, type,
-           sum(starts)::bigint AS starts, sum(done)::bigint AS done, sum(failed)::bigint AS failed, sum(retried)::bigint AS retried,
-           sum(cancelled)::bigint AS cancelled, sum(lost)::bigint AS lost, sum(snoozed)::bigint AS snoozed,
-           belfry.add_up(lag) AS lag, sum(lag_sum)::bigint AS lag_sum, sum(strayed)::bigint, max(minute)
+           {sum starts} AS starts, {sum done} AS done, {sum failed} AS failed, {sum retried} AS retried,
+           {sum cancelled} AS cancelled, {sum lost} AS lost, {sum snoozed} AS snoozed,
+           belfry.add_up(lag) AS lag, {sum lag_sum} AS lag_sum, {sum strayed}, max(minute)
     FROM   gone
     GROUP  BY priority, type
     ORDER  BY priority, type
     ON CONFLICT (priority, type) DO UPDATE
-    SET    starts = r.starts + excluded.starts,
-       done = r.done + excluded.done,
-       failed = r.failed + excluded.failed,
-       retried = r.retried + excluded.retried,
-       cancelled = r.cancelled + excluded.cancelled,
-       lost = r.lost + excluded.lost,
-       snoozed = r.snoozed + excluded.snoozed,
-       lag_sum = r.lag_sum + excluded.lag_sum,
-       strayed = r.strayed + excluded.strayed,
+    SET    starts = {add starts},
+       done = {add done},
+       failed = {add failed},
+       retried = {add retried},
+       cancelled = {add cancelled},
+       lost = {add lost},
+       snoozed = {add snoozed},
+       lag_sum = {add lag_sum},
+       strayed = {add strayed},
        last_minute = greatest(r.last_minute, excluded.last_minute),
        lag = belfry.add_up(r.lag, excluded.lag)
 )

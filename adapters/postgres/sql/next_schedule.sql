@@ -4,7 +4,7 @@
 --   $1 clock offset  $2 kind of these  $3 holder  $4 those that wait: ids above  $5 how many
 SELECT least((SELECT next_due FROM belfry.schedules WHERE next_due > {now} ORDER BY next_due LIMIT 1),
              (SELECT expect_by FROM belfry.schedules WHERE expect_by > {now} ORDER BY expect_by LIMIT 1)),
-       EXISTS (SELECT FROM belfry.alerts WHERE sent = 0 OR sent = 1 AND cleared_at IS NOT NULL),
+       EXISTS (SELECT FROM belfry.alerts WHERE (sent = 0 OR sent = 1 AND cleared_at IS NOT NULL) AND {alert_sound}),
        EXISTS (SELECT FROM belfry.failure_notes ORDER BY id),
        EXISTS (SELECT FROM belfry.alerts WHERE kind = $2::text AND tenant = '' AND cleared_at IS NULL),
        (SELECT id FROM belfry.schedules

@@ -1,6 +1,6 @@
 -- Schedules whose next instant was computed with another version of the time zone database.
 --   $1 this version  $2 most
-SELECT {schedule}, EXISTS (SELECT FROM belfry.jobs j WHERE j.tenant = s.tenant AND j.schedule = s.name)
+SELECT {listed_schedule}
 FROM   (
     (SELECT * FROM belfry.schedules WHERE tz_data <> '' AND tz_data < $1::text ORDER BY tz_data LIMIT $2::bigint)
     UNION ALL

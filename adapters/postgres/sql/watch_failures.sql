@@ -6,7 +6,7 @@ WITH taken AS MATERIALIZED (
     WHERE  id = ANY (ARRAY(SELECT id FROM belfry.failure_notes ORDER BY id LIMIT $3::bigint FOR UPDATE SKIP LOCKED))
     RETURNING type, error_group, count, newest, at
 ), groups AS MATERIALIZED (
-    SELECT type, error_group, sum(count)::bigint AS n, max(newest) AS newest, max(at) AS last FROM taken GROUP BY type, error_group
+    SELECT type, error_group, {sum count} AS n, max(newest) AS newest, max(at) AS last FROM taken GROUP BY type, error_group
 ), open AS MATERIALIZED (
     SELECT subject, regexp_replace(subject, '/[^/]*$', '') AS type FROM belfry.alerts WHERE kind = $2::text AND tenant = '' AND cleared_at IS NULL
 ), matched AS MATERIALIZED (
@@ -27,7 +27,7 @@ WITH taken AS MATERIALIZED (
                      ELSE 'other' END AS subject
     FROM   ranked r
 ), summed AS MATERIALIZED (
-    SELECT subject, subject <> min(type || '/' || error_group) AS shared, sum(n)::bigint AS n, max(newest) AS newest, max(last) AS last
+    SELECT subject, subject <> min(type || '/' || error_group) AS shared, {sum n} AS n, max(newest) AS newest, max(last) AS last
     FROM   placed GROUP BY subject
 ), raised AS (
     INSERT INTO belfry.alerts AS a (kind, tenant, subject, detail, count, raised_at, last_at)
@@ -37,7 +37,7 @@ WITH taken AS MATERIALIZED (
     FROM   summed s
     ORDER  BY subject
     ON CONFLICT (kind, tenant, subject) WHERE cleared_at IS NULL
-    DO UPDATE SET count = a.count + excluded.count, last_at = greatest(a.last_at, excluded.last_at)
+    DO UPDATE SET count = least(a.count::numeric + excluded.count, 9223372036854775807)::bigint, last_at = greatest(a.last_at, excluded.last_at)
     RETURNING subject, a.count
 )
 SELECT r.subject FROM raised r JOIN summed s USING (subject) WHERE r.count = s.n;

@@ -1,6 +1,6 @@
 -- Hold the types from which a success is expected against the minutes in which one was done: note the newest, raise
 -- the alerts of those that are late and clear those of types that recovered. A type that is being changed is passed over.
---   $1 clock offset  $2 kind of the alerts
+--   $1 clock offset  $2 kind of the alerts  $3 all types, or $4 these
 WITH fresh AS MATERIALIZED (
     SELECT type, max(minute) AS minute FROM belfry.rollups WHERE shard <> -1 AND done > 0 GROUP BY type
 ), seen AS MATERIALIZED (
@@ -16,7 +16,7 @@ WITH fresh AS MATERIALIZED (
         LIMIT  1
     ) m ON true
     LEFT   JOIN belfry.alerts a ON a.kind = $2::text AND a.tenant = '' AND a.subject = t.type AND a.cleared_at IS NULL
-    WHERE  t.expect_within IS NOT NULL
+    WHERE  t.expect_within IS NOT NULL AND ($3::boolean OR t.type = ANY ($4::text[]))
 ), judged AS MATERIALIZED (
     SELECT *, since + expect_within * interval '1 us' <= {now} AS late FROM seen
 ), held AS MATERIALIZED (

@@ -81,3 +81,26 @@ output "region" {
   description = "Region of all this."
   value       = local.region
 }
+
+output "deployment" {
+  description = "What `belfry doctor --deployment` looks at: names of functions and queues, and the rights that roles need."
+  value = {
+    cloud  = "aws"
+    region = local.region
+    functions = merge({ api = aws_lambda_function.api.function_name, tick = aws_lambda_function.tick.function_name, migrate = aws_lambda_function.migrate.function_name },
+    { for p in local.mapped : "worker_${p}" => aws_lambda_function.worker[p].function_name })
+    mappings    = { for p in local.mapped : p => aws_lambda_event_source_mapping.worker[p].uuid }
+    schedule    = { group = aws_scheduler_schedule_group.this.name, name = aws_scheduler_schedule.tick.name }
+    tick_log    = aws_cloudwatch_log_group.tick.name
+    queues      = { for p in local.priorities : p => aws_sqs_queue.job[p].url }
+    dead_queues = { for p in local.priorities : p => aws_sqs_queue.dead[p].url }
+    rights = merge(
+      {
+        (aws_iam_role.api.name)      = jsondecode(aws_iam_role_policy.api.policy).Statement
+        (aws_iam_role.tick.name)     = jsondecode(aws_iam_role_policy.tick.policy).Statement
+        (aws_iam_role.schedule.name) = jsondecode(aws_iam_role_policy.schedule.policy).Statement
+      },
+      { for p in local.mapped : (aws_iam_role.worker[p].name) => jsondecode(aws_iam_role_policy.worker[p].policy).Statement },
+    )
+  }
+}

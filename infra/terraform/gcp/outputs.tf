@@ -47,3 +47,33 @@ output "connections" {
   description = "Connections that the programs may open, and what the database allows."
   value       = { programs = local.connections, database = local.max_connections }
 }
+
+output "deployment" {
+  description = "What `belfry doctor --deployment` looks at: names of services and queues, and the roles that accounts need."
+  value = {
+    cloud   = "gcp"
+    project = var.project
+    region  = var.region
+    services = merge(
+      { api = google_cloud_run_v2_service.api.name, tick = google_cloud_run_v2_service.tick.name },
+      { for p, s in google_cloud_run_v2_service.worker : "worker_${p}" => s.name },
+    )
+    scheduler_jobs     = [for j in google_cloud_scheduler_job.tick : j.name]
+    subscriptions      = { for p in local.priorities : p => google_pubsub_subscription.queue[p].name }
+    dead_subscriptions = { for p in local.priorities : p => google_pubsub_subscription.dead[p].name }
+    database           = local.made ? google_sql_database_instance.this[0].name : null
+    rights = concat(
+      [for m in google_pubsub_topic_iam_member.api_publisher : { on = "topic", name = m.topic, role = m.role, member = m.member }],
+      [for m in google_pubsub_topic_iam_member.tick_publisher : { on = "topic", name = m.topic, role = m.role, member = m.member }],
+      [for m in google_pubsub_topic_iam_member.dead_publisher : { on = "topic", name = m.topic, role = m.role, member = m.member }],
+      [for m in concat(google_pubsub_topic_iam_member.api_wake, google_pubsub_topic_iam_member.worker_wake) : { on = "topic", name = m.topic, role = m.role, member = m.member }],
+      [for m in google_pubsub_subscription_iam_member.dead_subscriber : { on = "subscription", name = m.subscription, role = m.role, member = m.member }],
+      [for m in google_cloud_run_v2_service_iam_member.push : { on = "service", name = m.name, role = m.role, member = m.member }],
+      [for m in [google_cloud_run_v2_service_iam_member.scheduler] : { on = "service", name = m.name, role = m.role, member = m.member }],
+      [for m in google_project_iam_member.cloudsql_client : { on = "project", name = m.project, role = m.role, member = m.member }],
+      [for m in google_project_iam_member.cloudsql_user : { on = "project", name = m.project, role = m.role, member = m.member }],
+      [for m in google_secret_manager_secret_iam_member.migrate_makes : { on = "secret", name = m.secret_id, role = m.role, member = m.member }],
+      [for m in google_secret_manager_secret_iam_member.migrate_reads : { on = "secret", name = m.secret_id, role = m.role, member = m.member }],
+    )
+  }
+}
