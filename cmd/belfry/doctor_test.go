@@ -201,7 +201,7 @@ func TestDoctorNamesSlotsInUse(t *testing.T) {
 	} {
 		var f findings
 		checkWorkers(&f, &client.Stats{Workers: 2, Slots: c.slots})
-		if len(f) != 1 || string(f[0].State) != c.state || f[0].Text != c.words {
+		if len(f) != 1 || f[0].State != c.state || f[0].Text != c.words {
 			t.Errorf("%+v: %+v", c.slots, f)
 		}
 	}
