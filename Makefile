@@ -77,6 +77,10 @@ accept: ## 20,000 jobs over HTTP, each held against what its file implies (ARGS=
 fuzz-tools: ## the pinned API fuzzer, in internal/apifuzz/.venv
 	cd internal/apifuzz && python3 -m venv .venv && .venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
 
+.PHONY: policy-tools
+policy-tools: ## the pinned policy scanner for Terraform, in infra/terraform/.venv
+	cd infra/terraform && python3 -m venv .venv && .venv/bin/pip install --quiet --disable-pip-version-check checkov==3.3.30
+
 .PHONY: example-tools
 example-tools: ## what the examples in other languages are run with, in their own folders
 	for dir in clients/typescript webhooks/node; do (cd docs/examples/$$dir && npm ci --no-audit --no-fund --loglevel=error >/dev/null); done

@@ -5,8 +5,10 @@ that answer, and all callers wait. It looks once, not for each request and under
 it lets one thread at a time change a queue's messages: of two that delete, moto forgets what one did, and the message
 comes again.
 
-For Terraform it says which parameters a database has, writes redrive policies as AWS does, finds subnets by their IPv6 blocks and says in which state these are, tells who is subscribed to a budget and how it is tagged, and answers
-invocations of functions without Docker, and without running them.
+For Terraform it says which parameters a database has, writes redrive policies as AWS does, finds subnets by their IPv6
+blocks and says in which state these are, keeps the descriptions of rules between security groups, tells who is subscribed
+to a budget and how it is tagged, and answers invocations of functions without Docker, and without running them. Mappings
+of queues deliver nothing.
 """
 
 try:
@@ -17,6 +19,7 @@ try:
     import moto.budgets.models
     import moto.budgets.responses
     import moto.core.config
+    import moto.ec2.models.security_groups
     import moto.ec2.models.subnets
     import moto.rds.responses
     import moto.sqs.models
@@ -57,6 +60,9 @@ try:
     Subnet.get_filter_value = get_filter_value
     Subnet.ipv6_cidr_block_association_set = property(associations)
 
+    Rule = moto.ec2.models.security_groups.SecurityGroupRule
+    Rule.description = property(lambda self: self.ip_range.get("Description") or (self.source_group or {}).get("Description"))
+
     def describe_db_parameters(self):
         result = db_parameters(self)
         result.result["Parameters"] = [{"Source": "user", **p} for p in result.result["Parameters"]]
@@ -75,6 +81,9 @@ try:
         return found
 
     moto.sqs.models.Queue.attributes = property(attributes)
+
+    # A mapping would deliver to a function that does not run, and delete what it delivered.
+    moto.sqs.models.Queue.lambda_event_source_mappings = property(lambda self: {}, lambda self, value: None)
 
     def describe_subscribers_for_notification(self):
         asked = json.loads(self.body)

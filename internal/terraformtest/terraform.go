@@ -18,7 +18,8 @@ import (
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
-// pluginsVariable holds folders in which providers lie as registry.terraform.io/…, separated as those of PATH.
+// pluginsVariable holds folders in which providers lie as registry.terraform.io/…, separated as those of PATH. They are
+// searched after Terraform's own places.
 const pluginsVariable = "BELFRY_TEST_TERRAFORM_PLUGINS"
 
 // Folder is a copy of Terraform code in which Terraform runs: nothing is left in the original.
@@ -78,10 +79,9 @@ func copyTree(to, from string) error {
 	})
 }
 
-// providerFolder finds the folder that holds a provider, in the order in which Terraform's own places come after the
-// variable's.
+// providerFolder finds the folder that holds a provider.
 func providerFolder(provider string) (string, error) {
-	places := filepath.SplitList(os.Getenv(pluginsVariable))
+	var places []string
 	if home, err := os.UserHomeDir(); err == nil {
 		places = append(places, filepath.Join(home, ".terraform.d", "plugins"), filepath.Join(home, ".local", "share", "terraform", "plugins"))
 	}
@@ -91,6 +91,7 @@ func providerFolder(provider string) (string, error) {
 			places = append(places, filepath.Dir(name))
 		}
 	}
+	places = append(places, filepath.SplitList(os.Getenv(pluginsVariable))...)
 	for _, place := range places {
 		if place == "" {
 			continue

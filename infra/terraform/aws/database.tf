@@ -67,6 +67,7 @@ resource "aws_vpc_security_group_ingress_rule" "database" {
   ip_protocol                  = "tcp"
   from_port                    = 5432
   to_port                      = 5432
+  description                  = "PostgreSQL, from the functions"
 }
 
 resource "aws_db_parameter_group" "this" {

@@ -151,6 +151,7 @@ resource "aws_vpc_security_group_ingress_rule" "endpoints" {
   ip_protocol                  = "tcp"
   from_port                    = 443
   to_port                      = 443
+  description                  = "HTTPS, from the functions"
 }
 
 resource "aws_vpc_endpoint" "this" {
@@ -207,6 +208,7 @@ resource "aws_vpc_security_group_egress_rule" "endpoints" {
   ip_protocol                  = "tcp"
   from_port                    = 443
   to_port                      = 443
+  description                  = "HTTPS, to the endpoints of AWS"
 }
 
 resource "aws_vpc_security_group_egress_rule" "database" {
@@ -216,4 +218,5 @@ resource "aws_vpc_security_group_egress_rule" "database" {
   ip_protocol                  = "tcp"
   from_port                    = 5432
   to_port                      = 5432
+  description                  = "PostgreSQL"
 }

@@ -80,6 +80,8 @@ resource "google_compute_subnetwork" "belfry" {
   name          = "belfry"
   network       = google_compute_network.belfry.id
   ip_cidr_range = "10.8.0.0/24"
+
+  private_ip_google_access = true
 }
 
 resource "google_compute_global_address" "database" {
