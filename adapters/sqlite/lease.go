@@ -20,7 +20,7 @@ func (t *tx) renew(holder string, length time.Duration) ([]core.Held, error) {
 	if err := t.bulk("orphan", t.now, holder); err != nil {
 		return nil, err
 	}
-	if _, err := t.exec("renew_leases", holder, t.now, t.now+length.Microseconds()); err != nil {
+	if _, err := t.exec("renew_leases", holder, t.now, t.now+length.Microseconds(), farAhead(t.now)); err != nil {
 		return nil, err
 	}
 	var held []core.Held

@@ -1,0 +1,193 @@
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// Whatever any column of any table holds, passes of the tick with watch and upkeep succeed, all buckets are held, and jobs
+// beside go from submit to their end.
+func TestADamagedValueStopsNoNeighbour(t *testing.T) {
+	for name, open := range map[string]func(*testing.T) hurt{"PostgreSQL": hurtPostgres, "SQLite": hurtSQLite} {
+		t.Run(name, func(t *testing.T) {
+			h := open(t)
+			populate(t, h)
+			columns, err := h.tables()
+			if err != nil {
+				t.Fatal(err)
+			}
+			tried := 0
+			for table := range columns {
+				if err := h.keep(table); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for table, list := range columns {
+				if err := h.restore(table); err != nil {
+					t.Fatal(err)
+				}
+				for _, c := range list {
+					if table == "scheduler_leases" && (c.name == "bucket" || c.name == "holder") {
+						continue // another bucket or holder is no damage: it is as if another process held it
+					}
+					for _, value := range valuesOf(t, c) {
+						if table == "alerts" && c.name == "id" && c.typ == "INTEGER" && value == values[c.typ][0] {
+							continue // SQLite then has no number for another alert, and calls that a full disk
+						}
+						rows := 1
+						if table == "jobs" {
+							rows = 3 // one in each live status but queued
+						}
+						for row := range rows {
+							if done, err := h.damage(table, c.name, value, row); err != nil || !done {
+								continue // the schema does not take it, or there is no such row
+							}
+							tried++
+							goOn(t, h, fmt.Sprintf("%s.%s = %s in row %d", table, c.name, value, row))
+							if err := h.restore(table); err != nil {
+								t.Fatal(err)
+							}
+						}
+					}
+				}
+			}
+			t.Logf("%d values in %d tables", tried, len(columns))
+			if tried < 500 || len(columns) < 14 {
+				t.Errorf("only %d values in %d tables were tried", tried, len(columns))
+			}
+		})
+	}
+}
+
+func valuesOf(t *testing.T, c column) []string {
+	t.Helper()
+	list, known := values[c.typ]
+	if !known {
+		t.Fatalf("no damaged values for columns of type %q", c.typ)
+	}
+	if c.null {
+		list = append(list[:len(list):len(list)], "NULL")
+	}
+	return list
+}
+
+// goOn runs what must go on.
+func goOn(t *testing.T, h hurt, what string) {
+	t.Helper()
+	ctx := t.Context()
+	types := core.NewTypes(h.store, core.TypesOptions{})
+	if err := types.Refresh(ctx); err != nil {
+		t.Errorf("%s: types: %v", what, err)
+		return
+	}
+	ticker := newTicker(t, h.store, core.TickerOptions{
+		Holder: "b", Schedules: core.ScheduleOptions{Types: types},
+		Maintain: core.MaintainRequest{HistoryRetention: time.Hour, DeadRetention: time.Hour, LedgerRetention: time.Hour},
+		OnEvent: func(e core.TickEvent) {
+			if e.Kind == core.MaintainFailed || e.Kind == core.AlertsUnsent {
+				t.Errorf("%s: %v", what, e.Err)
+			}
+		},
+		OnAlerts: func(context.Context, []core.Alert) error { return nil },
+	})
+	answers, err := h.store.Submit(ctx, []core.NewJob{neighbour("done"), neighbour("failed")})
+	if err != nil {
+		t.Errorf("%s: submit: %v", what, err)
+		return
+	}
+	for range 2 {
+		report, err := ticker.Tick(ctx)
+		if err != nil {
+			t.Errorf("%s: tick: %v", what, err)
+		} else if report.Held != core.Buckets {
+			t.Errorf("%s: %d buckets are held", what, report.Held)
+		}
+	}
+	for i, typ := range []string{"done", "failed"} {
+		res, err := h.store.ClaimDue(ctx, core.ClaimRequest{
+			WorkerID: "w", ClaimID: claimID.Add(1), Lease: time.Minute, Quotas: []core.Quota{{Priority: core.Default, Type: typ, Limit: 10}},
+		})
+		if err != nil || len(res.Jobs) == 0 {
+			t.Errorf("%s: claimed %d jobs, %v", what, len(res.Jobs), err)
+			continue
+		}
+		for _, job := range res.Jobs {
+			end := core.End{Ref: core.Ref{ID: job.ID, Token: job.LeaseToken}, Outcome: core.EndDone}
+			if typ == "failed" {
+				end.Outcome, end.Errors = core.EndFail, []core.AttemptError{{Attempt: 1, At: res.Now, Error: "no", Kind: core.KindError}}
+			}
+			ends, err := h.store.Finish(ctx, []core.End{end})
+			if job.ID == answers[i].ID && (err != nil || !ends[0].Status.Ended()) {
+				t.Errorf("%s: finish: %+v, %v", what, ends, err)
+			}
+		}
+	}
+	if err := h.store.AddRollups(ctx, 1, []core.Rollup{{Minute: h.minute, Priority: core.Default, Type: "victim", Done: 1}}); err != nil {
+		t.Errorf("%s: counts: %v", what, err)
+	}
+	if err := h.store.Announce(ctx, core.Presence{ID: "w", Types: []string{"victim"}, Slots: 1}); err != nil {
+		t.Errorf("%s: announce: %v", what, err)
+	}
+	if _, err := h.store.Fleet(ctx); err != nil {
+		t.Errorf("%s: fleet: %v", what, err)
+	}
+	if _, err := h.store.Stats(ctx, time.Hour); err != nil {
+		t.Errorf("%s: statistics: %v", what, err)
+	}
+	if report, err := ticker.Tick(ctx); err != nil {
+		t.Errorf("%s: tick: %v", what, err)
+	} else if report.Held != core.Buckets {
+		t.Errorf("%s: %d buckets are held", what, report.Held)
+	}
+}
+
+func neighbour(typ string) core.NewJob {
+	return core.NewJob{Type: typ, Priority: core.Default, MaxAttempts: 5}
+}
+
+// populate puts rows into every table.
+func populate(t *testing.T, h hurt) {
+	t.Helper()
+	ctx := t.Context()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _, err := h.store.PutType(ctx, core.JobType{Name: "victim", ExpectWithin: time.Minute, MaxAttempts: 3})
+	must(err)
+	must(h.store.Announce(ctx, core.Presence{ID: "v", Types: []string{"victim"}, Slots: 1}))
+	_, err = h.store.CreateToken(ctx, core.Token{ID: "0123456789abcdef", Role: core.RoleAdmin, Name: "victim"})
+	must(err)
+	_, err = h.store.SubmitOnce(ctx, core.IdempotencyKey{Key: "victim", Keep: time.Hour}, []core.NewJob{neighbour("victim")}, func([]core.Submitted) (core.Answer, error) {
+		return core.Answer{Status: 201, Body: []byte("{}")}, nil
+	})
+	must(err)
+	var ids []int64
+	for range 5 {
+		ids = append(ids, submit(t, h.store, 1, neighbour("victim"))...)
+	}
+	jobs := claim(t, h.store, "victim", 4, time.Hour)
+	ended := []core.AttemptError{{Attempt: 1, At: time.Now(), Error: "no", Kind: core.KindError}}
+	_, err = h.store.Finish(ctx, []core.End{
+		{Ref: core.Ref{ID: jobs[0].ID, Token: jobs[0].LeaseToken}, Outcome: core.EndDone},
+		{Ref: core.Ref{ID: jobs[1].ID, Token: jobs[1].LeaseToken}, Outcome: core.EndFail, Errors: ended},
+		{Ref: core.Ref{ID: jobs[2].ID, Token: jobs[2].LeaseToken}, Outcome: core.EndRetry, Wait: time.Hour, Errors: ended},
+	})
+	must(err)
+	must(h.store.AddRollups(ctx, 1, []core.Rollup{{Minute: h.minute, Priority: core.Default, Type: "victim", Done: 1}}))
+	must(h.store.AddRollups(ctx, 1, []core.Rollup{{Minute: h.minute.Add(-2 * time.Hour), Priority: core.Default, Type: "victim", Done: 1}}))
+	must(h.store.RaiseAlerts(ctx, []core.Alert{{Kind: core.AlertScheduleMissed, Subject: "victim", Detail: "late"}}))
+	must(h.store.SetApart(ctx, []core.RowFault{{Kind: core.ApartJob, ID: ids[4], Act: "claim", Error: "no"}}))
+	_, err = h.store.Secret(ctx, "victim", json.RawMessage("0123456789abcdef"))
+	must(err)
+	keepSchedule(t, h.store, "victim")
+	tick(t, newTicker(t, h.store, core.TickerOptions{Holder: "dead"}))
+	must(h.exec("UPDATE " + h.prefix + "scheduler_leases SET expires_at = " + map[bool]string{true: "0", false: "'epoch'"}[h.prefix == ""]))
+}
