@@ -3,11 +3,14 @@ package webhook
 import (
 	"bufio"
 	"bytes"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/belfry-dev/belfry/core"
@@ -66,5 +69,41 @@ func TestHangingUpIsNoAnswer(t *testing.T) {
 	_, err := w.Work(t.Context(), &core.Job{ID: 1, Payload: payload, Target: targetOf(url), Attempts: 1, MaxAttempts: 5})
 	if err == nil || core.IsPermanent(err) {
 		t.Errorf("%v", err)
+	}
+}
+
+// The same over TLS, by HTTP/1.1 and by HTTP/2, and of a server of Go's, which hangs up once 256 KiB are unread.
+func TestEarlyAnswerOverTLSIsBelieved(t *testing.T) {
+	large, err := json.Marshal(string(bytes.Repeat([]byte("x"), core.MaxPayloadBytes-2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, kind := range map[string]struct{ tls, http2 bool }{"plain": {}, "HTTP/1.1 over TLS": {tls: true}, "HTTP/2": {tls: true, http2: true}} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if (r.ProtoMajor == 2) != kind.http2 {
+					t.Errorf("came by %s", r.Proto)
+				}
+				_, _ = io.WriteString(w, `{"n": 1}`) // and nothing is read
+			}))
+			server.EnableHTTP2 = kind.http2
+			opts := Options{Guard: loopback(t)}
+			if kind.tls {
+				server.StartTLS()
+				roots := x509.NewCertPool()
+				roots.AddCert(server.Certificate())
+				opts.TLS = &tls.Config{RootCAs: roots}
+			} else {
+				server.Start()
+			}
+			t.Cleanup(server.Close)
+			w := newWebhook(t, opts)
+			for i := range int64(50) {
+				result, err := w.Work(t.Context(), &core.Job{ID: 1 + i, Payload: large, Target: targetOf(server.URL), Attempts: 1, MaxAttempts: 5})
+				if err != nil || string(result) != `{"n": 1}` {
+					t.Errorf("delivery %d: %s, %v", i, result, err)
+				}
+			}
+		})
 	}
 }

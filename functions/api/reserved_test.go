@@ -50,6 +50,7 @@ func TestReservedNamesAreRefused(t *testing.T) {
 			{"POST", "/v1/jobs/batch", `{"jobs":[{"type":"echo","dedupe_key":"` + name + `"}]}`},
 			{"PUT", "/v1/types/" + name, `{"timeout":"1m"}`},
 			{"PUT", "/v1/schedules/s", `{"every":"1m","type":"` + name + `"}`},
+			{"POST", "/v1/schedules/s/plan", `{"every":"1m","type":"` + name + `"}`},
 		} {
 			got := b.as(admin, call[0], call[1], call[2])
 			want := http.StatusUnprocessableEntity

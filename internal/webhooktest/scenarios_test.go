@@ -152,7 +152,7 @@ func lostAnswer(s *stage) {
 	r.Config.ErrorLog = nil
 	got := s.ended(s.submit(r.URL, `,"backoff":["0s"]`).ID, "done")
 	all := r.all()
-	if got.Attempts != 2 || len(all) != 2 || all[0].id != all[1].id || all[0].token == all[1].token || all[1].attempt != "2" {
+	if got.Attempts != 2 || len(all) != 2 || all[0].id != all[1].id || all[0].token == all[1].token || all[0].header.Get("Webhook-Id") != all[1].header.Get("Webhook-Id") || all[1].attempt != "2" {
 		s.t.Errorf("%+v after %d deliveries", got, len(all))
 	}
 }
