@@ -130,7 +130,7 @@ func goOn(t *testing.T, h hurt, what string) {
 	if err := h.store.AddRollups(ctx, 1, []core.Rollup{{Minute: h.minute, Priority: core.Default, Type: "victim", Done: 1}}); err != nil {
 		t.Errorf("%s: counts: %v", what, err)
 	}
-	if err := h.store.Announce(ctx, core.Presence{ID: "w", Types: []string{"victim"}, Slots: 1}); err != nil {
+	if err := h.store.Announce(ctx, core.Presence{ID: "w", Types: []string{"victim"}}); err != nil {
 		t.Errorf("%s: announce: %v", what, err)
 	}
 	if _, err := h.store.Fleet(ctx); err != nil {
@@ -162,7 +162,7 @@ func populate(t *testing.T, h hurt) {
 	}
 	_, _, err := h.store.PutType(ctx, core.JobType{Name: "victim", ExpectWithin: time.Minute, MaxAttempts: 3})
 	must(err)
-	must(h.store.Announce(ctx, core.Presence{ID: "v", Types: []string{"victim"}, Slots: 1}))
+	must(h.store.Announce(ctx, core.Presence{ID: "v", Types: []string{"victim"}}))
 	_, err = h.store.CreateToken(ctx, core.Token{ID: "0123456789abcdef", Role: core.RoleAdmin, Name: "victim"})
 	must(err)
 	_, err = h.store.SubmitOnce(ctx, core.IdempotencyKey{Key: "victim", Keep: time.Hour}, []core.NewJob{neighbour("victim")}, func([]core.Submitted) (core.Answer, error) {
