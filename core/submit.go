@@ -20,7 +20,7 @@ type SubmitterOptions struct {
 	MaxGroup int              // jobs written by one commit. Zero means 1,000
 	InFlight int              // group commits at a time. Zero means 2
 	Timeout  time.Duration    // of one group commit. Zero means 30 s
-	Now      func() time.Time // bounds run_at and expires_at; need not be exact. Nil means time.Now
+	Now      func() time.Time // judges run_at and expires_at: a StoreClock's. Nil means time.Now
 	Wake     func()           // called after a commit with a job that is due within a second. Nil means nobody is woken
 	Types    *Types           // give jobs what their types define. Nil means that types define nothing
 }

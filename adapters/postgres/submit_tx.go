@@ -29,8 +29,8 @@ var inTxStatements = sync.OnceValues(loadStatements)
 // SubmitTx writes jobs in a transaction of the caller's, in a database that Migrate was run on; item i answers job i.
 // It calls belfry.submit_job, so that types are asked and marked there as for any other language. Nothing is seen of
 // the jobs before the transaction commits, and nothing remains when it rolls back; once committed they are found by
-// the next claim. Jobs that break a rule are core.FieldErrors, and nothing was sent. Any other error leaves the
-// transaction aborted, as every error of PostgreSQL does.
+// the next claim. Jobs that break a rule are core.FieldErrors, and nothing was written; times
+// are held against the database's clock. Any other error leaves the transaction aborted, as every error of PostgreSQL does.
 //
 // A job whose dedupe key a live job of its tenant holds is not written: its answer is that job. A key that another
 // open transaction holds is waited for, as long as ctx and the caller's lock_timeout allow. Keys are taken in order,
@@ -39,7 +39,16 @@ func SubmitTx(ctx context.Context, tx pgx.Tx, jobs []core.NewJob) ([]InTx, error
 	if len(jobs) > core.MaxBatch {
 		return nil, core.FieldErrors{{Field: "jobs", Rule: fmt.Sprintf("must have at most %d elements", core.MaxBatch)}}
 	}
+	sql, err := inTxStatements()
+	if err != nil {
+		return nil, fmt.Errorf("postgres: submit: %w", err)
+	}
 	now := time.Now()
+	if slices.ContainsFunc(jobs, func(j core.NewJob) bool { return !j.RunAt.IsZero() || !j.ExpiresAt.IsZero() }) {
+		if err := tx.QueryRow(ctx, sql["now_in_tx"]).Scan(&now); err != nil {
+			return nil, wrap("submit", err)
+		}
+	}
 	checked := slices.Clone(jobs)
 	order := make([]int, len(jobs))
 	for i := range checked {
@@ -52,10 +61,6 @@ func SubmitTx(ctx context.Context, tx pgx.Tx, jobs []core.NewJob) ([]InTx, error
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(jobs[a].Tenant, jobs[b].Tenant), cmp.Compare(jobs[a].DedupeKey, jobs[b].DedupeKey))
 	})
-	sql, err := inTxStatements()
-	if err != nil {
-		return nil, fmt.Errorf("postgres: submit: %w", err)
-	}
 	batch := &pgx.Batch{}
 	answers := make([]InTx, len(jobs))
 	for _, i := range order {

@@ -119,3 +119,21 @@ func TestWhatTheTypeSays(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Times are judged by the database's clock, as belfry.submit judges them: here by a transaction that began before the job
+// expires, whatever this process's clock says now.
+func TestTimesAreJudgedByTheDatabase(t *testing.T) {
+	_, address := openStore(t)
+	conn := connect(t, address, pgx.QueryExecModeCacheStatement)
+	err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
+		var began time.Time
+		if err := tx.QueryRow(t.Context(), "SELECT now()").Scan(&began); err != nil {
+			return err
+		}
+		_, err := belfrytx.SubmitTx(t.Context(), tx, client.NewJob{Type: "a", ExpiresAt: began.Add(time.Microsecond)})
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -47,7 +47,7 @@ func (a *app) keeperFlag(c *cobra.Command, do func(c *cobra.Command, args []stri
 		if err != nil {
 			return err
 		}
-		return do(c, args, tokenTable{store, a.now, settings != ""})
+		return do(c, args, tokenTable{store, core.NewStoreClock(store).Now, settings != ""})
 	}
 }
 

@@ -30,7 +30,7 @@ type Options struct {
 	// Poke is told of each job that was accepted or put back, so that a worker in this process need not wait
 	// for its next look. It must not block. Zero means nobody is told.
 	Poke func(id int64)
-	// Now bounds run_at and its like; it need not be exact. Zero means time.Now.
+	// Now judges run_at, expires_at and the ends of tokens: a core.StoreClock's. Zero means time.Now.
 	Now func() time.Time
 	// Types keeps the definitions of types. Zero means that there are no calls for them.
 	Types Types

@@ -45,12 +45,13 @@ func New(p Parts) (*Service, error) {
 		p.Submit = p.Store
 	}
 	p.Limits.Rate, p.Limits.Timeout = p.Settings.APIRate, p.Settings.MostTimeout
+	clock := core.NewStoreClock(p.Store)
 	s := &Service{
-		submit:  core.NewSubmitter(p.Submit, core.SubmitterOptions{Wake: p.Wake, Types: p.Types}),
+		submit:  core.NewSubmitter(p.Submit, core.SubmitterOptions{Now: clock.Now, Wake: p.Wake, Types: p.Types}),
 		reports: core.NewReporter(p.Store, core.ReporterOptions{ID: p.Name, Timeout: p.Settings.Timeout}),
 	}
 	o := api.Options{
-		KeepAlive: p.KeepAlive,
+		Now: clock.Now, KeepAlive: p.KeepAlive,
 		Tokens:    p.Settings.Tokens, Access: p.Store, Closed: p.Closed, Loopback: p.Loopback, Queues: p.Queues,
 		Limits: p.Limits, KeepKeys: p.Settings.KeepKeys, Poke: p.Poke,
 		Submitter: s.submit, Jobs: p.Store, Stats: p.Store, Version: p.Version, Logger: p.Log,
