@@ -61,8 +61,11 @@ type Job struct {
 	CreatedAt    time.Time
 	StartedAt    time.Time
 	FinishedAt   time.Time
-	Duplicate    bool // of a submit: the dedupe key was taken, and this is the job that has it
-	Abridged     bool // of a batch: this duplicate came without its payload, errors and target; Get has them
+	// OutOfRange has what SQL stored for times that RFC 3339 has no form for, by field: {"run_at": "infinity"}. The field itself
+	// is then the first or last time that RFC 3339 has.
+	OutOfRange map[string]string
+	Duplicate  bool // of a submit: the dedupe key was taken, and this is the job that has it
+	Abridged   bool // of a batch: this duplicate came without its payload, errors and target; Get has them
 
 	document []byte
 }
@@ -111,8 +114,10 @@ type jobDoc struct {
 	CreatedAt    time.Time       `json:"created_at"`
 	StartedAt    time.Time       `json:"started_at"`
 	FinishedAt   time.Time       `json:"finished_at"`
-	Duplicate    bool            `json:"duplicate"`
-	Abridged     bool            `json:"abridged"`
+
+	OutOfRange map[string]string `json:"out_of_range"`
+	Duplicate  bool              `json:"duplicate"`
+	Abridged   bool              `json:"abridged"`
 }
 
 // UnmarshalJSON reads a job document.
@@ -134,7 +139,7 @@ func (j *Job) UnmarshalJSON(document []byte) error {
 		Reason: d.Reason, CancelWanted: d.CancelWanted, Attempts: d.Attempts, MaxAttempts: d.MaxAttempts, Snoozes: d.Snoozes, Errors: d.Errors, Result: d.Result,
 		DedupeKey: d.DedupeKey, Timeout: timeout, Backoff: backoff, ExpiresAt: d.ExpiresAt, Target: d.Target, Tags: d.Tags, WorkerID: d.WorkerID,
 		Schedule: d.Schedule, ScheduledFor: d.ScheduledFor, CatchUp: d.CatchUp, Covers: d.Covers, CoversFrom: d.CoversFrom,
-		LeaseUntil: d.LeaseUntil, CreatedAt: d.CreatedAt, StartedAt: d.StartedAt, FinishedAt: d.FinishedAt, Duplicate: d.Duplicate, Abridged: d.Abridged,
+		LeaseUntil: d.LeaseUntil, CreatedAt: d.CreatedAt, StartedAt: d.StartedAt, FinishedAt: d.FinishedAt, OutOfRange: d.OutOfRange, Duplicate: d.Duplicate, Abridged: d.Abridged,
 		document: bytes.Clone(document),
 	}
 	return nil

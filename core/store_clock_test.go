@@ -33,7 +33,7 @@ func TestStoreClock(t *testing.T) {
 		synctest.Wait()
 		is := func(ahead time.Duration) {
 			t.Helper()
-			if got := c.Now().Sub(time.Now()); (got - ahead).Abs() > time.Millisecond {
+			if got := time.Until(c.Now()); (got - ahead).Abs() > time.Millisecond {
 				t.Errorf("%s ahead, want %s", got, ahead)
 			}
 		}

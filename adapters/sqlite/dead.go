@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"math"
 
 	"github.com/belfry-dev/belfry/core"
 )
@@ -167,5 +166,5 @@ func deadArgs(q core.DeadQuery, most int) []any {
 	if len(q.IDs) > 0 {
 		only = ids(q.IDs)
 	}
-	return []any{q.Type, tenantOrNull(q.Tenant), only, timeOr(q.Before, math.MaxInt64), q.Group, q.After, most}
+	return []any{q.Type, tenantOrNull(q.Tenant), only, timeOrNull(q.Before), q.Group, q.After, most}
 }

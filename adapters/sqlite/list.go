@@ -89,7 +89,7 @@ func (l *listing) read(ctx context.Context, c *conn, name string) (core.Page, er
 
 func (l *listing) args() []any {
 	return []any{l.bits, l.q.Type, tenantOrNull(l.q.Tenant), int64(l.q.Priority), l.q.Tag, timeOr(l.q.RunAfter, math.MinInt64),
-		timeOr(l.q.RunBefore, math.MaxInt64), l.q.Before, l.q.Limit, l.window, l.q.Group, timeOrNull(l.q.FailedBefore), l.q.Schedule}
+		timeOrNull(l.q.RunBefore), l.q.Before, l.q.Limit, l.window, l.q.Group, timeOrNull(l.q.FailedBefore), l.q.Schedule}
 }
 
 // way is the way that meets the fewest rows in vain.

@@ -33,7 +33,7 @@ WHERE g.error_group = ?11 AND g.id < ?8 ORDER BY g.id DESC LIMIT ?10`,
 
 // listMatches is what a row j must be to be on a list. By a group rows are found, and not looked at again.
 const listMatches = `(?1 >> j.status) & 1 AND (?2 = '' OR j.type = ?2) AND (?3 IS NULL OR j.tenant = ?3)
-	AND (?4 = 0 OR j.priority = ?4) AND j.run_at >= ?6 AND j.run_at < ?7
+	AND (?4 = 0 OR j.priority = ?4) AND j.run_at >= ?6 AND (?7 IS NULL OR j.run_at < ?7)
 	AND (?5 = '' OR EXISTS (SELECT 1 FROM json_each(CASE WHEN json_valid(j.tags) THEN j.tags ELSE '[]' END) WHERE value = ?5))
 	AND (?12 IS NULL OR j.finished_at < ?12) AND (?13 = '' OR j.schedule = ?13)`
 
@@ -48,7 +48,7 @@ var deadRows = map[way][2]string{
 }
 
 // deadMatches is what a dead letter d must be.
-const deadMatches = `d.finished_at < ?4 AND (?1 = '' OR d.type = ?1) AND (?2 IS NULL OR d.tenant = ?2)
+const deadMatches = `(?4 IS NULL OR d.finished_at < ?4) AND (?1 = '' OR d.type = ?1) AND (?2 IS NULL OR d.tenant = ?2)
 	AND (?3 IS NULL OR d.id IN (SELECT value FROM json_each(?3)))
 	AND (?5 = '' OR EXISTS (SELECT 1 FROM dead_letter_groups x WHERE x.id = d.id AND x.error_group = ?5))`
 

@@ -204,7 +204,7 @@ func (a *app) rescheduleCommand() *cobra.Command {
 			job, err = api.Reschedule(c.Context(), ids[0], at)
 		}
 		if err == nil {
-			a.printChange(job, "runs at "+showTime(job.RunAt))
+			a.printChange(job, "runs at "+jobTime(job, "run_at", job.RunAt))
 		}
 		return aboutJob(ids[0], err)
 	}

@@ -18,6 +18,14 @@ func showTime(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05Z")
 }
 
+// jobTime is a time of a job, by the name of its field: also one that only SQL can have stored.
+func jobTime(j *client.Job, field string, t time.Time) string {
+	if text := j.OutOfRange[field]; text != "" && !t.IsZero() {
+		return text
+	}
+	return showTime(t)
+}
+
 // printDocument writes one JSON document on a line.
 func (a *app) printDocument(document []byte) {
 	fmt.Fprintf(a.out, "%s\n", safeJSON(document))
@@ -68,15 +76,15 @@ func (a *app) printJob(j *client.Job) {
 	line("priority", string(j.Priority))
 	line("tenant", j.Tenant)
 	line("dedupe key", j.DedupeKey)
-	line("run at", showTime(j.RunAt))
+	line("run at", jobTime(j, "run_at", j.RunAt))
 	line("attempts", fmt.Sprintf("%d of %d", j.Attempts, j.MaxAttempts))
 	if j.Snoozes > 0 {
 		line("snoozes", strconv.Itoa(j.Snoozes))
 	}
-	line("created at", showTime(j.CreatedAt))
-	line("started at", showTime(j.StartedAt))
-	line("finished at", showTime(j.FinishedAt))
-	line("expires at", showTime(j.ExpiresAt))
+	line("created at", jobTime(j, "created_at", j.CreatedAt))
+	line("started at", jobTime(j, "started_at", j.StartedAt))
+	line("finished at", jobTime(j, "finished_at", j.FinishedAt))
+	line("expires at", jobTime(j, "expires_at", j.ExpiresAt))
 	if j.Timeout != 0 {
 		line("timeout", j.Timeout.String())
 	}
@@ -87,7 +95,7 @@ func (a *app) printJob(j *client.Job) {
 	}
 	a.printRun(j)
 	line("worker", j.WorkerID)
-	line("lease until", showTime(j.LeaseUntil))
+	line("lease until", jobTime(j, "lease_until", j.LeaseUntil))
 	line("payload", string(j.Payload))
 	line("result", string(j.Result))
 	for _, e := range j.Errors {
@@ -102,13 +110,13 @@ func (a *app) printJob(j *client.Job) {
 // printRun writes what a job of a schedule knows of its instant.
 func (a *app) printRun(j *client.Job) {
 	a.line("schedule", j.Schedule)
-	instant := showTime(j.ScheduledFor)
+	instant := jobTime(j, "scheduled_for", j.ScheduledFor)
 	if j.CatchUp {
 		instant += ", made up late"
 	}
 	a.line("scheduled for", instant)
 	if j.Covers > 1 {
-		a.line("covers", fmt.Sprintf("%d instants from %s", j.Covers, showTime(j.CoversFrom)))
+		a.line("covers", fmt.Sprintf("%d instants from %s", j.Covers, jobTime(j, "covers_from", j.CoversFrom)))
 	}
 }
 
@@ -129,7 +137,7 @@ func jobRow(j *client.Job) []string {
 		last = j.Errors[n-1].Error
 	}
 	return []string{
-		j.ID, string(j.Status), j.Type, string(j.Priority), j.Tenant, showTime(j.RunAt),
+		j.ID, string(j.Status), j.Type, string(j.Priority), j.Tenant, jobTime(j, "run_at", j.RunAt),
 		strconv.Itoa(j.Attempts) + "/" + strconv.Itoa(j.MaxAttempts), last,
 	}
 }

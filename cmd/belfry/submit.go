@@ -93,7 +93,7 @@ func (a *app) submitOne(c *cobra.Command, s *submitFlags, args []string) error {
 	if s.wait {
 		return a.wait(c.Context(), c.Context(), api, job.ID)
 	}
-	what := "is scheduled for " + showTime(job.RunAt)
+	what := "is scheduled for " + jobTime(job, "run_at", job.RunAt)
 	if job.Duplicate {
 		what = fmt.Sprintf("has this dedupe key already; it is %s", job.Status)
 	}

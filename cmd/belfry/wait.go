@@ -93,9 +93,9 @@ func (a *app) why(ctx context.Context, api *client.Client, job *client.Job) stri
 	case job.Status == client.Running:
 		return fmt.Sprintf("runs on %s since %s, attempt %d of %d", job.WorkerID, showTime(job.StartedAt), job.Attempts, job.MaxAttempts)
 	case job.RunAt.After(now.Add(time.Second)):
-		return "is scheduled for " + showTime(job.RunAt) + ", in " + roughly(job.RunAt.Sub(now)) + lastError(job)
+		return "is scheduled for " + jobTime(job, "run_at", job.RunAt) + ", in " + roughly(job.RunAt.Sub(now)) + lastError(job)
 	}
-	due := fmt.Sprintf("is %s, due since %s%s", job.Status, showTime(job.RunAt), lastError(job))
+	due := fmt.Sprintf("is %s, due since %s%s", job.Status, jobTime(job, "run_at", job.RunAt), lastError(job))
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	s, err := api.Stats(ctx)

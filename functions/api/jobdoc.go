@@ -8,9 +8,6 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// timeFormat is how times go out: RFC 3339 in UTC, always with microseconds.
-const timeFormat = "2006-01-02T15:04:05.000000Z07:00"
-
 // appendJob appends the job document to b. It is written by hand because encoding/json rewrites a payload's
 // bytes even in a RawMessage. Fields that have no value are left out, except those every job has.
 func appendJob(b []byte, j *core.Job, duplicate bool) []byte {
@@ -22,7 +19,7 @@ func appendJob(b []byte, j *core.Job, duplicate bool) []byte {
 	if j.Tenant != "" {
 		b = appendField(b, "tenant", j.Tenant)
 	}
-	b = appendTime(b, "run_at", j.RunAt)
+	b = appendTime(b, "run_at", runAt(j))
 	b = appendField(b, "status", j.Status.String())
 	if j.Reason != "" {
 		b = appendField(b, "reason", j.Reason)
@@ -48,10 +45,36 @@ func appendJob(b []byte, j *core.Job, duplicate bool) []byte {
 	b = appendTime(b, "created_at", j.CreatedAt)
 	b = appendTime(b, "started_at", j.StartedAt)
 	b = appendTime(b, "finished_at", j.FinishedAt)
+	b = appendJobOutOfRange(b, j)
 	if duplicate {
 		b = append(b, `,"duplicate":true`...)
 	}
 	return append(b, '}')
+}
+
+// runAt is when a job may start. Every job has such a time: none is the database's -infinity.
+func runAt(j *core.Job) time.Time {
+	if j.RunAt.IsZero() {
+		return time.Date(-infiniteYear, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	return j.RunAt
+}
+
+// appendJobOutOfRange is appendOutOfRange of a job.
+func appendJobOutOfRange(b []byte, j *core.Job) []byte {
+	var scheduledFor, coversFrom time.Time
+	if j.Run != nil {
+		if scheduledFor = j.Run.ScheduledFor; j.Run.Covers > 1 {
+			coversFrom = j.Run.First()
+		}
+	}
+	leaseUntil := j.LeaseUntil
+	if j.Status != core.Running {
+		leaseUntil = time.Time{}
+	}
+	return appendOutOfRange(b, timeField{"run_at", runAt(j)}, timeField{"expires_at", j.ExpiresAt}, timeField{"lease_until", leaseUntil},
+		timeField{"scheduled_for", scheduledFor}, timeField{"covers_from", coversFrom}, timeField{"created_at", j.CreatedAt},
+		timeField{"started_at", j.StartedAt}, timeField{"finished_at", j.FinishedAt})
 }
 
 // appendTerms appends what the submitter asked for beyond the defaults.
@@ -118,15 +141,6 @@ func comma(b []byte, i int) []byte {
 func appendField(b []byte, name, value string) []byte {
 	b = append(append(append(b, `,"`...), name...), `":`...)
 	return appendString(b, value)
-}
-
-// appendTime appends a time field, unless it has none.
-func appendTime(b []byte, name string, t time.Time) []byte {
-	if t.IsZero() {
-		return b
-	}
-	b = append(append(append(b, `,"`...), name...), `":"`...)
-	return append(t.UTC().AppendFormat(b, timeFormat), '"')
 }
 
 // appendRaw appends JSON as it is kept. What is no JSON, because someone changed the row by hand, is shown as

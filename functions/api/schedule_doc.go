@@ -57,6 +57,8 @@ type scheduleDoc struct {
 	TZData      string `json:"tz_data" doc:"Version of the time zone database that next_due was computed with." example:"2026a"`
 	CreatedAt   string `json:"created_at" format:"date-time"`
 	UpdatedAt   string `json:"updated_at" format:"date-time"`
+
+	OutOfRange map[string]string `json:"out_of_range,omitempty" doc:"As of jobs."`
 }
 
 // scheduleChangeDoc is what putting a definition would do.

@@ -108,5 +108,8 @@ func appendScheduleState(b []byte, s *core.Schedule) []byte {
 	b = strconv.AppendBool(append(b, `,"active":`...), s.Active)
 	b = appendField(b, "tz_data", s.State.TZData)
 	b = appendTime(b, "created_at", s.CreatedAt)
-	return appendTime(b, "updated_at", s.UpdatedAt)
+	b = appendTime(b, "updated_at", s.UpdatedAt)
+	return appendOutOfRange(b, timeField{"starts_at", s.Rule.StartsAt}, timeField{"ends_at", s.Rule.EndsAt}, timeField{"next_due", s.State.NextDue},
+		timeField{"accounted_to", s.State.Accounted}, timeField{"paused_at", s.State.PausedAt}, timeField{"expect_by", s.State.ExpectBy},
+		timeField{"created_at", s.CreatedAt}, timeField{"updated_at", s.UpdatedAt})
 }

@@ -61,6 +61,7 @@ type jobDoc struct {
 	CreatedAt   string            `json:"created_at" format:"date-time"`
 	StartedAt   string            `json:"started_at,omitempty" format:"date-time" doc:"Start of the last attempt."`
 	FinishedAt  string            `json:"finished_at,omitempty" format:"date-time"`
+	OutOfRange  map[string]string `json:"out_of_range,omitempty" doc:"What SQL has stored for fields whose times RFC 3339 has no form for, such as infinity or a year of five digits; the fields themselves show the first or last time of the range." example:"{\"run_at\":\"infinity\"}"`
 	Duplicate   bool              `json:"duplicate,omitempty" doc:"In answers to a submit: the dedupe key was taken, and this is the job that has it."`
 	Abridged    bool              `json:"abridged,omitempty" doc:"In the answer to a batch, of a duplicate of more than 4 KiB: payload is null, errors is empty and target is left out, whatever the job has."`
 }

@@ -52,7 +52,7 @@ func New(p Parts) (*Service, error) {
 	}
 	o := api.Options{
 		Now: clock.Now, KeepAlive: p.KeepAlive,
-		Tokens:    p.Settings.Tokens, Access: p.Store, Closed: p.Closed, Loopback: p.Loopback, Queues: p.Queues,
+		Tokens: p.Settings.Tokens, Access: p.Store, Closed: p.Closed, Loopback: p.Loopback, Queues: p.Queues,
 		Limits: p.Limits, KeepKeys: p.Settings.KeepKeys, Poke: p.Poke,
 		Submitter: s.submit, Jobs: p.Store, Stats: p.Store, Version: p.Version, Logger: p.Log,
 		Schedules: core.NewScheduleActs(p.Store, scheduleOptions(p), p.Wake), Ledger: p.Store,
