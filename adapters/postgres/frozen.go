@@ -20,6 +20,14 @@ const pingTimeout = 3 * time.Second
 // use. A frozen process cannot measure how long a connection was idle, for its clock may have stood still.
 func (s *Store) Thawed() { s.thaws.Add(1) }
 
+// Rest closes the connections that nobody uses, and returns once they are closed: a process that is frozen next would keep them
+// open, and a serverless database with an open connection does not pause. The store goes on working; the next call connects.
+func (s *Store) Rest(ctx context.Context) {
+	for _, conn := range s.pool.AcquireAllIdle(ctx) {
+		_ = conn.Hijack().Close(ctx)
+	}
+}
+
 // shouldPing reports whether a connection is asked whether it still lives. One on which the server has something to say
 // while nobody asks is likely to be at its end.
 func (s *Store) shouldPing(_ context.Context, p pgxpool.ShouldPingParams) bool {

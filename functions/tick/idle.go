@@ -54,15 +54,17 @@ func Invoke(ctx context.Context, o Options, m *Memory, woken bool) error {
 	if o.Settings.Economy {
 		return f.Pass(ctx)
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	types, cancel := context.WithCancel(ctx)
 	var fresh sync.WaitGroup
 	if o.Types != nil {
-		fresh.Go(func() { o.Types.Run(ctx) })
+		fresh.Go(func() { o.Types.Run(types) })
 	}
 	err = f.Run(ctx)
 	cancel()
 	fresh.Wait()
-	m.note(f, o, time.Now())
+	if asleep := m.note(f, o, time.Now()); asleep && o.Rest != nil {
+		o.Rest(ctx)
+	}
 	return err
 }
 
@@ -87,15 +89,19 @@ func (m *Memory) next(idle time.Duration, woken bool, now time.Time) invocation 
 	return i
 }
 
-// note remembers until when nothing is due: a minute less than that, in which the next invocation comes.
-func (m *Memory) note(f *Function, o Options, now time.Time) {
+// note remembers until when nothing is due: a minute less than that, in which the next invocation comes. It reports whether
+// the store is left alone until then.
+func (m *Memory) note(f *Function, o Options, now time.Time) (asleep bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.asleep = time.Time{}
 	if next := f.ticker.MaintainNext(); next != o.invocation.upkeep {
 		m.upkeep, m.kept = next.Round(0), now.Round(0)
 	}
-	if rest := min(o.Settings.TickSleep, f.ticker.DueIn()-time.Minute); rest > 0 {
-		m.asleep = now.Round(0).Add(rest) // by the wall clock: the other one stands still while a function is frozen
+	rest := min(o.Settings.TickSleep, f.ticker.DueIn()-time.Minute)
+	if rest <= 0 {
+		return false
 	}
+	m.asleep = now.Round(0).Add(rest) // by the wall clock: the other one stands still while a function is frozen
+	return true
 }

@@ -29,6 +29,8 @@ type Options struct {
 	OnTick func(core.TickReport)
 	// Stats are the numbers that the log gets once a minute. Nil means that it does not.
 	Stats core.StatsStore
+	// Rest lets go of what the store holds while nobody works, before a process is frozen for a while. Nil means nothing is held.
+	Rest func(ctx context.Context)
 	// Functions says that consumers of the queues may live only while there is work: what nobody announces is published,
 	// too. False means that only what a live worker handles is.
 	Functions bool

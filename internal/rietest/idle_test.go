@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // invoker stands for Lambda's API: it invokes the tick in an environment that is free, and answers before that has ended.
@@ -57,7 +59,7 @@ func TestTickEndsIdle(t *testing.T) {
 	env = append(env, "BELFRY_DATABASE_URL="+address, "BELFRY_TICK_IDLE=1m", "BELFRY_TICK_SLEEP=10m")
 	var event map[string]any
 	document(t, "schedule.json", &event)
-	tick := start(t, "tick", 110, env...)
+	tick := start(t, "tick", 110, append(env, "PGAPPNAME=the-tick")...)
 	began := time.Now()
 	for range 2 { // the second does not ask the database
 		if said := string(tick.invoke(t, event)); said != "null" {
@@ -67,6 +69,7 @@ func TestTickEndsIdle(t *testing.T) {
 	if time.Since(began) > patience/2 {
 		t.Error("a tick with nothing to do goes on until its deadline")
 	}
+	noConnections(t, address, "the-tick") // a serverless database does not pause while there is one
 	lambda := newInvoker(t, tick, start(t, "tick", 110, env...))
 	env = append(env, "BELFRY_TICK_WAKE=belfry-tick", "AWS_ENDPOINT_URL_LAMBDA="+lambda.URL)
 	api := start(t, "api", 30, append(env, "BELFRY_TOKENS="+token)...)
@@ -102,5 +105,24 @@ func TestTickEndsIdle(t *testing.T) {
 	}
 	if strings.Contains(tick.log.String(), "panic") {
 		t.Error("the tick panicked")
+	}
+}
+
+// noConnections asserts that the application closed its connections itself: a process that is not frozen would close them a minute
+// later.
+func noConnections(t *testing.T, address, application string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	for n, deadline := 1, time.Now().Add(20*time.Second); n > 0; { // the server takes a moment to see that one was closed
+		if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1", application).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("it sleeps with %d open connections", n)
+		}
 	}
 }

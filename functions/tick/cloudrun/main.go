@@ -33,7 +33,7 @@ func serve(ctx context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &ticks{Host: h, options: tick.Options{Store: h.Store, Queue: queue, Settings: h.Settings, Log: h.Log, Types: h.Types, Functions: true}, ending: ctx}
+	t := &ticks{Host: h, options: tick.Options{Store: h.Store, Queue: queue, Settings: h.Settings, Log: h.Log, Types: h.Types, Rest: h.Store.Rest, Functions: true}, ending: ctx}
 	if alerts != nil {
 		t.options.Alerts = alerts.Publish
 	}

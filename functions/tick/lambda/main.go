@@ -28,7 +28,7 @@ func serve(ctx context.Context, f *lambda.Function) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := tick.Options{Store: f.Store, Queue: queue, Settings: f.Settings, Holder: f.Name, Log: f.Log, Types: f.Types, Stats: f.Store, Functions: true}
+	o := tick.Options{Store: f.Store, Queue: queue, Settings: f.Settings, Holder: f.Name, Log: f.Log, Types: f.Types, Stats: f.Store, Rest: f.Store.Rest, Functions: true}
 	if alerts != nil {
 		o.Alerts = alerts.Publish
 	}
