@@ -23,6 +23,7 @@ const (
 	ApartAlert    = "alert"
 	ApartDead     = "dead_letter" // its retention
 	ApartDone     = "history"     // its retention
+	ApartBucket   = "bucket"      // its lease cannot be taken or renewed: nothing of it is dispatched
 	ApartType     = "type"        // due jobs of one priority and type, among which the rows at fault cannot be told
 )
 

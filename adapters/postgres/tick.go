@@ -84,9 +84,15 @@ func (t *tick) guards() []wire.Call {
 
 func (t *tick) leases() []wire.Call {
 	return []wire.Call{
-		t.s.sql.call("lease_take", t.s.args(2).Text(t.req.Holder).Interval(t.req.LeaseLength), nil),
+		t.leaseTake(true, nil),
 		t.s.sql.call("lease_held", t.s.args(1).Text(t.req.Holder), t.readHeld),
 	}
+}
+
+func (t *tick) leaseTake(all bool, buckets []int64) wire.Call {
+	a := t.s.args(4).Text(t.req.Holder).Interval(t.req.LeaseLength).Bool(all)
+	wire.Int8s(a, buckets, func(b *int64) int64 { return *b })
+	return t.s.sql.call("lease_take", a, nil)
 }
 
 func (t *tick) lost() wire.Call {

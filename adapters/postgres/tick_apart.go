@@ -14,7 +14,7 @@ const queuedTried = 5_000
 // stepByStep takes the steps of a tick in a transaction each, because a row raises an error in one of them. In that step the
 // row is found and set apart, and the others go on.
 func (t *tick) stepByStep(ctx context.Context) error {
-	if err := t.step(ctx, t.leases()...); err != nil {
+	if err := t.leasesApart(ctx); err != nil {
 		return err
 	}
 	steps := []func(context.Context) error{t.lostApart, t.expireApart}
@@ -33,6 +33,26 @@ func (t *tick) stepByStep(ctx context.Context) error {
 		}
 	}
 	return t.step(ctx, t.waiting())
+}
+
+// leasesApart takes the leases of buckets. One whose row raises an error is left, and named.
+func (t *tick) leasesApart(ctx context.Context) error {
+	err := t.step(ctx, t.leases()...)
+	if !errors.Is(err, core.ErrRow) {
+		return err
+	}
+	t.result.Held = nil
+	buckets := make([]int64, core.Buckets)
+	for i := range buckets {
+		buckets[i] = int64(i)
+	}
+	err = core.Halve(ctx, buckets, func(part []int64) error { return t.step(ctx, t.leaseTake(false, part)) }, func(bucket int64, err error) error {
+		return t.s.SetApart(ctx, []core.RowFault{{Kind: core.ApartBucket, ID: bucket, Act: "lease", Error: faultText(err)}})
+	})
+	if err != nil {
+		return err
+	}
+	return t.step(ctx, t.leases()[1:]...)
 }
 
 // step sends a part of a tick as a transaction of its own.

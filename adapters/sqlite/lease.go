@@ -20,7 +20,7 @@ func (t *tx) renew(holder string, length time.Duration) ([]core.Held, error) {
 	if err := t.bulk("orphan", t.now, holder); err != nil {
 		return nil, err
 	}
-	if _, err := t.exec("renew_leases", holder, t.now, t.now+length.Microseconds(), farAhead(t.now)); err != nil {
+	if err := t.renewAll(holder, length); err != nil {
 		return nil, err
 	}
 	var held []core.Held
@@ -29,6 +29,24 @@ func (t *tx) renew(holder string, length time.Duration) ([]core.Held, error) {
 		return nil
 	}, holder)
 	return held, err
+}
+
+// renewAll renews and takes bucket leases. A careful operation does so bucket by bucket.
+func (t *tx) renewAll(holder string, length time.Duration) error {
+	renew := func(from, to int) error {
+		_, err := t.exec("renew_leases", holder, t.now, t.now+length.Microseconds(), farAhead(t.now), from, to)
+		return err
+	}
+	if !t.careful {
+		return renew(0, core.Buckets-1)
+	}
+	for bucket := range core.Buckets {
+		of := core.RowFault{Kind: core.ApartBucket, ID: int64(bucket), Act: "lease"}
+		if _, err := t.alone(of, func() error { return renew(bucket, bucket) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ReleaseLeases gives the holder's leases up as clean.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"math"
 	"time"
 
@@ -16,52 +17,57 @@ const (
 // Maintain deletes what is past its retention, in batches that others' writes go between, merges past minutes
 // into their sums and gives free pages back to the file system. History goes by whole days, as in stores that
 // keep a partition for each: a job stays until the day it ended on is past its retention.
+// A step that meets a row that raises an error leaves the others to go on.
 func (s *Store) Maintain(ctx context.Context, req core.MaintainRequest) (res core.MaintainResult, err error) {
-	defer func() { err = wrap("maintain", err) }()
 	now := s.clock.now()
-	if req.HistoryRetention > 0 {
-		before := instant(now - req.HistoryRetention.Microseconds()).Truncate(24 * time.Hour)
-		if _, err := s.drop(ctx, "drop_history", micros(before)); err != nil {
-			return res, err
+	var faults error
+	for _, step := range s.maintainSteps(ctx, req, now, &res) {
+		err := step()
+		faults = errors.Join(faults, err)
+		if err != nil && !isRowFault(err) {
+			break
 		}
+	}
+	return res, wrap("maintain", faults)
+}
+
+func (s *Store) maintainSteps(ctx context.Context, req core.MaintainRequest, now int64, res *core.MaintainResult) []func() error {
+	drop := func(name string, before int64) func() error {
+		return func() error {
+			_, err := s.drop(ctx, name, before)
+			return err
+		}
+	}
+	var steps []func() error
+	if req.HistoryRetention > 0 {
+		steps = append(steps, drop("drop_history", micros(instant(now-req.HistoryRetention.Microseconds()).Truncate(24*time.Hour))))
 	}
 	if req.DeadRetention > 0 {
-		before := now - req.DeadRetention.Microseconds()
-		if res.DeadDropped, err = s.drop(ctx, "drop_dead", before); err != nil {
-			return res, err
-		}
+		steps = append(steps, func() (err error) {
+			res.DeadDropped, err = s.drop(ctx, "drop_dead", now-req.DeadRetention.Microseconds())
+			return err
+		})
 	}
 	if req.LedgerRetention > 0 {
-		before := now - req.LedgerRetention.Microseconds()
-		if _, err := s.drop(ctx, "drop_ledger", before); err != nil {
-			return res, err
-		}
+		steps = append(steps, drop("drop_ledger", now-req.LedgerRetention.Microseconds()))
 	}
-	if _, err := s.drop(ctx, "drop_alerts", now-core.AlertRetention.Microseconds()); err != nil {
-		return res, err
-	}
-	if _, err := s.drop(ctx, "drop_keys", now); err != nil {
-		return res, err
-	}
-	if _, err := s.drop(ctx, "drop_apart", now-apartKept.Microseconds()); err != nil {
-		return res, err
-	}
-	if res.RollupsMerged, err = s.repeat(ctx, (*tx).mergeRollups); err != nil {
-		return res, err
-	}
-	if _, err := s.repeat(ctx, func(t *tx) (int, error) { return t.foldTotals(now - core.TypeIdle.Microseconds()) }); err != nil {
-		return res, err
-	}
-	if err := s.writer.run(ctx, func(t *tx) error {
-		_, err := t.exec("drop_workers", now-core.FunctionKeep.Microseconds(), now-core.GoneKeep.Microseconds())
-		return err
-	}); err != nil {
-		return res, err
-	}
-	if _, err = s.drop(ctx, "drop_rollups", now-rollupRetention.Microseconds()); err != nil {
-		return res, err
-	}
-	return res, s.vacuum(ctx)
+	return append(steps,
+		drop("drop_alerts", now-core.AlertRetention.Microseconds()), drop("drop_keys", now), drop("drop_apart", now-apartKept.Microseconds()),
+		func() (err error) {
+			res.RollupsMerged, err = s.repeat(ctx, (*tx).mergeRollups)
+			return err
+		}, func() error {
+			_, err := s.repeat(ctx, func(t *tx) (int, error) { return t.foldTotals(now - core.TypeIdle.Microseconds()) })
+			return err
+		}, func() error {
+			return s.writer.run(ctx, func(t *tx) error {
+				_, err := t.exec("drop_workers", now-core.FunctionKeep.Microseconds(), now-core.GoneKeep.Microseconds())
+				return err
+			})
+		},
+		drop("drop_rollups", now-rollupRetention.Microseconds()),
+		func() error { return s.vacuum(ctx) },
+	)
 }
 
 // repeat runs batches, each an operation of its own, until one finds nothing more. It returns their sum.

@@ -51,6 +51,9 @@ type hurt struct {
 	restore func(table string) error
 	// damage writes a value into a row, and reports whether there is such a row.
 	damage func(table, column, value string, row int) (bool, error)
+	// refuse lets nobody change or delete rows until allow.
+	refuse func(table, which string) error
+	allow  func(table string) error
 }
 
 // open connects h to its database, whose tables have names with this prefix. list finds the tables' columns, place is
@@ -97,6 +100,11 @@ func hurtPostgres(t *testing.T) hurt {
 	}
 	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
 	h := hurt{store: store, prefix: "belfry."}
+	h.refuse = func(table, which string) error {
+		return h.exec(`CREATE OR REPLACE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$;
+			CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON belfry.` + table + " FOR EACH ROW WHEN (old." + which + ") EXECUTE FUNCTION public.refuse()")
+	}
+	h.allow = func(table string) error { return h.exec("DROP TRIGGER refuse ON belfry." + table) }
 	h.open(`SELECT c.table_name::text, c.column_name::text, CASE data_type WHEN 'ARRAY' THEN ltrim(replace(replace(udt_name, '_int8', 'bigint'), '_text', 'text'), '_') || '[]' ELSE data_type END,
 			c.is_nullable = 'YES'
 		FROM   information_schema.columns c JOIN pg_class t ON t.oid = ('belfry.' || quote_ident(c.table_name))::regclass
@@ -139,6 +147,15 @@ func hurtSQLite(t *testing.T) hurt {
 	other.SetMaxOpenConns(1)
 	t.Cleanup(func() { _ = other.Close() })
 	h := hurt{store: store}
+	h.refuse = func(table, which string) error {
+		for _, event := range []string{"UPDATE", "DELETE"} {
+			if err := h.exec("CREATE TRIGGER refuse_" + event + " BEFORE " + event + " ON " + table + " WHEN old." + which + " BEGIN SELECT RAISE(ABORT, 'refused'); END"); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	h.allow = func(string) error { return h.exec("DROP TRIGGER refuse_UPDATE; DROP TRIGGER refuse_DELETE") }
 	h.open(`SELECT t.name, c.name, c.type, c."notnull" = 0 AND c.pk = 0 FROM sqlite_schema t JOIN pragma_table_info(t.name) c
 		WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND t.name NOT LIKE 'kept_%' AND t.name NOT IN ('meta', 'migrations')`, "rowid",
 		func(text string) (int64, error) {

@@ -2,12 +2,13 @@
 -- were released. The token rises with each taking. One that its holder did not release is taken unclean.
 -- One that runs longer than any that is written is nobody's: somebody damaged it. Whoever acts under these leases has
 -- them locked: they are waited for.
---   $1 clock offset  $2 holder  $3 length
+--   $1 clock offset  $2 holder  $3 length  $4 of all buckets, or $5 of these
 WITH mine AS MATERIALIZED (
     SELECT bucket AS b, holder = $2::text AND NOT clean AND expires_at > clock_timestamp() + $1::interval AS kept
     FROM   belfry.scheduler_leases
-    WHERE  clean OR expires_at <= clock_timestamp() + $1::interval OR expires_at > {never}
-       OR  holder = $2 AND expires_at <= clock_timestamp() + $1::interval + $3::interval * 0.667
+    WHERE  (clean OR expires_at <= clock_timestamp() + $1::interval OR expires_at > {never}
+        OR  holder = $2 AND expires_at <= clock_timestamp() + $1::interval + $3::interval * 0.667)
+      AND  ($4::boolean OR bucket = ANY ($5::bigint[]))
     ORDER  BY bucket
     FOR    UPDATE
 )
