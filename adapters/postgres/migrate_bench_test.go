@@ -62,7 +62,7 @@ SELECT nextval('belfry.job_ids'), 'a', now() + i * interval '1 s', 1 FROM genera
 
 // openOld opens a store on a schema that is older than this program, as the program of the version before would.
 func openOld(ctx context.Context, address string) (*Store, error) {
-	s := &Store{opts: Options{PoolSize: 2, LockTimeout: 2 * time.Second, Clock: new(atomic.Int64)}}
+	s := &Store{opts: Options{PoolSize: 2, LockTimeout: 2 * time.Second, Clock: new(atomic.Int64)}, shares: newShares(2)}
 	var err error
 	if s.sql, err = loadStatements(); err != nil {
 		return nil, err
