@@ -37,9 +37,10 @@ type gates struct {
 type place struct {
 	breaker  breaker
 	inFlight int
-	waiting  int  // at a host: jobs that wait for any place
-	users    int  // deliveries that wait or are in flight; none: it may be forgotten
-	full     bool // said to be full
+	parties  map[placeKey]int // at a host: deliveries in flight by tenant and by path
+	waiting  int              // at a host: jobs that wait for any place
+	users    int              // deliveries that wait or are in flight; none: it may be forgotten
+	full     bool             // said to be full
 }
 
 // pass is the right to one delivery. leave ends it.
@@ -144,6 +145,7 @@ func (g *gates) beginLocked(p *pass) {
 	g.inFlight++
 	g.tenants[p.route.tenant]++
 	p.host.inFlight++
+	p.host.count(p.route, 1)
 	p.endpoint.inFlight++
 }
 
@@ -177,6 +179,7 @@ func (p *pass) leave(host, endpoint verdict) {
 		delete(g.tenants, p.route.tenant)
 	}
 	p.host.inFlight--
+	p.host.count(p.route, -1)
 	p.endpoint.inFlight--
 	drained := g.drainedLocked(p)
 	g.releaseLocked(p)

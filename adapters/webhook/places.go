@@ -28,6 +28,18 @@ func (ps places) use(key placeKey, now time.Time, opts BreakerOptions) *place {
 // forgotten reports whether nothing is worth remembering.
 func (p *place) forgotten() bool { return p.users == 0 && p.breaker.failures == 0 }
 
+// count adds to the deliveries in flight of the route's tenant and path at this host.
+func (p *place) count(r route, n int) {
+	if p.parties == nil {
+		p.parties = map[placeKey]int{}
+	}
+	for _, key := range []placeKey{r.tenantKey(), r.pathKey()} {
+		if p.parties[key] += n; p.parties[key] == 0 {
+			delete(p.parties, key)
+		}
+	}
+}
+
 // sweep drops what failed long ago once there are maxPlaces. If that does not make room it drops a quarter of what is
 // not in use: first what is not left alone, then what may be probed soonest. A place that is forgotten starts afresh.
 func (ps places) sweep(now time.Time, opts BreakerOptions) {

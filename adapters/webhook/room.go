@@ -17,13 +17,19 @@ type bounds struct {
 	perHost   int
 }
 
-// roomPart is how a tenant leaves room among all slots, and an endpoint among those of its host: it takes another slot
-// only while what is left free, times this, is more than it has. One alone takes nine in ten. If there are two, each
-// takes nine in nineteen. So deliveries that get no answer never take the last slot of the others.
-const roomPart = 9
+// How a party leaves room for others: it takes another slot only while what is left free, times its part, is more than it
+// has. A tenant alone takes nine in ten of all slots. If there are two, each takes nine in nineteen. So deliveries that get
+// no answer never take the last slot of the others. At a host a URL leaves room, what differs in the query only leaves less,
+// and a tenant least: so each leaves some to those beside it.
+const (
+	tenantPart     = 9  // of all slots
+	endpointPart   = 9  // of a host's
+	pathPart       = 19 // of a host's
+	hostTenantPart = 49 // of a host's
+)
 
 // leavesRoom reports whether a party that has so many slots may take one more of those that are free.
-func leavesRoom(has, free int) bool { return free > 0 && has < roomPart*free }
+func leavesRoom(has, free, part int) bool { return free > 0 && has < part*free }
 
 // waiting is how many jobs may wait for a place. They hold slots of the worker meanwhile, so they are few.
 func (b bounds) waiting() int { return max(b.slots/20, 1) }
@@ -36,6 +42,7 @@ const (
 	noSlots      lack = "all slots for deliveries are in use"
 	tenantFull   lack = "the tenant has as many deliveries in flight as it may have"
 	hostFull     lack = "the host has as many deliveries in flight as it may have"
+	hostPartFull lack = "the tenant or the path has as many deliveries to the host in flight as it may have"
 	endpointFull lack = "the URL has as many deliveries in flight as it may have"
 )
 
@@ -45,12 +52,17 @@ func (b bounds) room(g *gates, p *pass) lack {
 	switch {
 	case g.inFlight >= b.slots:
 		return noSlots
-	case b.perTenant > 0 && tenant >= b.perTenant, !leavesRoom(tenant, b.slots-g.inFlight):
+	case b.perTenant > 0 && tenant >= b.perTenant, !leavesRoom(tenant, b.slots-g.inFlight, tenantPart):
 		return tenantFull
 	case p.host.inFlight >= b.perHost:
 		return hostFull
-	case !leavesRoom(p.endpoint.inFlight, b.perHost-p.host.inFlight):
+	}
+	free := b.perHost - p.host.inFlight
+	switch {
+	case !leavesRoom(p.endpoint.inFlight, free, endpointPart):
 		return endpointFull
+	case !leavesRoom(p.host.parties[p.route.pathKey()], free, pathPart), !leavesRoom(p.host.parties[p.route.tenantKey()], free, hostTenantPart):
+		return hostPartFull
 	}
 	return roomLeft
 }

@@ -17,6 +17,7 @@ type route struct {
 	typ       string
 	jobTenant string
 	endpoint  string // tenant, type and URL, so that no failing one keeps another from being delivered
+	path      string // the same without the URL's query
 }
 
 // ownTenant is whose slots deliveries of Belfry itself take: no caller's token can use them up.
@@ -29,6 +30,9 @@ func routeOf(t *target, job *core.Job) route {
 		r.tenant = ownTenant
 	}
 	r.endpoint = strings.Join([]string{r.tenant, job.Type, t.url.String()}, "\x00")
+	path := *t.url
+	path.RawQuery, path.ForceQuery = "", false
+	r.path = strings.Join([]string{r.tenant, job.Type, path.String()}, "\x00")
 	return r
 }
 
@@ -43,3 +47,5 @@ func keyOf(text string) (key placeKey) {
 
 func (r route) hostKey() placeKey     { return keyOf(r.scheme + "\x00" + r.host) }
 func (r route) endpointKey() placeKey { return keyOf(r.endpoint) }
+func (r route) pathKey() placeKey     { return keyOf("path\x00" + r.path) }
+func (r route) tenantKey() placeKey   { return keyOf("tenant\x00" + r.tenant) }

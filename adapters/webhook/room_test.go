@@ -1,0 +1,64 @@
+package webhook
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// Whatever of a host does not answer leaves some of its slots to what is beside it: a URL to others that differ in the query,
+// those to other paths, and a tenant to other tenants. What ends gives all of its room back.
+func TestSilentPartsOfAHostLeaveRoom(t *testing.T) {
+	const host = "https://h.example"
+	for name, c := range map[string]struct {
+		silent func(i int64) string
+		good   []string // URLs of the same tenant that are delivered to all the same
+		takes  int      // of 50
+	}{
+		"one URL":           {func(int64) string { return host + "/in?shop=1" }, []string{"/in?shop=2", "/in", "/good"}, 45},
+		"a query each time": {func(i int64) string { return fmt.Sprint(host, "/bad?n=", i) }, []string{"/good", "/good?n=1"}, 48},
+		"a path each time":  {func(i int64) string { return fmt.Sprint(host, "/bad/", i) }, nil, 49},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWebhook(t, Options{PerHost: 50, PerWait: time.Nanosecond})
+			var taken []*pass
+			for i := range int64(60) {
+				if p, err := w.gates.enter(t.Context(), routeTo(t, w, i, "silent", "hook", c.silent(i))); err == nil {
+					taken = append(taken, p)
+				}
+			}
+			if len(taken) != c.takes {
+				t.Errorf("silent deliveries take %d of 50 slots, want %d", len(taken), c.takes)
+			}
+			for _, path := range c.good {
+				p, err := w.gates.enter(t.Context(), routeTo(t, w, 100, "silent", "hook", host+path))
+				if err != nil {
+					t.Errorf("%s of the same tenant: %v", path, err)
+					continue
+				}
+				succeeds(p)
+			}
+			for _, tenant := range []string{"other", ""} {
+				p, err := w.gates.enter(t.Context(), routeTo(t, w, 101, tenant, "hook", c.silent(1)))
+				if err != nil {
+					t.Errorf("tenant %q: %v", tenant, err)
+					continue
+				}
+				succeeds(p)
+			}
+			for _, p := range taken {
+				succeeds(p)
+			}
+			if len(w.gates.hosts)+len(w.gates.endpoints)+len(w.gates.tenants) > 0 {
+				t.Errorf("left over: %+v %+v", w.gates.hosts, w.gates.endpoints)
+			}
+			p, err := w.gates.enter(t.Context(), routeTo(t, w, 102, "silent", "hook", c.silent(1)))
+			if err != nil || len(p.host.parties) != 2 {
+				t.Fatalf("afterwards: %v", err)
+			}
+			if succeeds(p); len(p.host.parties) != 0 {
+				t.Errorf("counted for ever: %v", p.host.parties)
+			}
+		})
+	}
+}
