@@ -3,6 +3,7 @@ package main
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -54,7 +55,10 @@ func TestAnAppliedPlanIsUnchanged(t *testing.T) {
 		} else {
 			all[name] = value
 		}
-		check(name, fields)
+		for _, form := range append(otherForms(value), value) { // the plain one is no change then
+			fields[name] = form
+			check(name+" "+form, fields)
+		}
 	}
 	check("all", all)
 	if len(names) < 26 {
@@ -105,4 +109,15 @@ func TestApplyChecksAllBeforeItChangesAnything(t *testing.T) {
 	if code := r.run("schedules", "apply", "-", "--yes"); code != exitUsage || !strings.Contains(r.errs, "line 3: a: name: is given twice") {
 		t.Errorf("%d %s", code, r.errs)
 	}
+}
+
+// otherForms are other ways in which the API takes a number or a time.
+func otherForms(value string) []string {
+	switch _, err := strconv.Atoi(value); {
+	case err == nil:
+		return []string{value + ".0", value + "e0", value + "0E-1"}
+	case strings.HasPrefix(value, `"20`):
+		return []string{strings.ToLower(value)}
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -117,8 +118,8 @@ func planOne(ctx context.Context, api *client.Client, s *fileSchedule, now, unti
 
 // compareTimes fills in which coming fire times appear, vanish and move.
 func (p *planned) compareTimes(ctx context.Context, api *client.Client, now, until time.Time) error {
-	var wanted client.NewSchedule
-	if err := json.Unmarshal(p.wanted, &wanted); err != nil {
+	wanted, err := ruleOf(p.wanted)
+	if err != nil {
 		return fmt.Errorf("schedule %s: %w", p.Name, err)
 	}
 	var old []client.PreviewItem
@@ -148,6 +149,31 @@ func (p *planned) compareTimes(ctx context.Context, api *client.Client, now, unt
 	}
 	p.compare(old, fresh)
 	return nil
+}
+
+// ruleOf is what decides when a schedule fires, of a definition that the server has taken. The other fields are the server's to
+// read: it takes numbers and times in more forms than Go does.
+func ruleOf(definition json.RawMessage) (wanted client.NewSchedule, err error) {
+	var given, kept map[string]json.RawMessage
+	if err := json.Unmarshal(definition, &given); err != nil {
+		return wanted, err
+	}
+	kept = map[string]json.RawMessage{}
+	for _, name := range timing {
+		value, ok := given[name]
+		if !ok {
+			continue
+		}
+		if name == "starts_at" || name == "ends_at" {
+			value = bytes.ToUpper(value) // RFC 3339 lets t and z be small
+		}
+		kept[name] = value
+	}
+	text, err := json.Marshal(kept)
+	if err == nil {
+		err = json.Unmarshal(text, &wanted)
+	}
+	return wanted, err
 }
 
 // standing are the coming fire times of a schedule as it stands.
