@@ -40,16 +40,17 @@ type Once struct {
 	Answer   Answer
 	Replayed bool        // the answer is an earlier call's: nothing was written
 	Jobs     []Submitted // what was written; nil when Replayed
+	Kept     *KeptJob    // when Replayed, in place of Answer where SubmitOnceEach wrote it
 }
 
 // OnceCall is one call of SubmitOnceEach.
 type OnceCall struct {
-	Key    IdempotencyKey
-	Job    NewJob // without a dedupe key
-	Render func([]Submitted) (Answer, error)
+	Key IdempotencyKey
+	Job NewJob // without a dedupe key
 }
 
-// OnceAnswer answers one OnceCall. Err is that of this call alone: ErrKeyReused, ErrKeyInFlight, or Render's.
+// OnceAnswer answers one OnceCall: where it is not Replayed, Jobs is what was written. Err is that of this call alone:
+// ErrKeyReused or ErrKeyInFlight.
 type OnceAnswer struct {
 	Once
 	Err error

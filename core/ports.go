@@ -7,7 +7,7 @@ import (
 
 // The ports, all on this page. A store keeps rows; a queue carries references to them. Every method is
 // atomic unless it says otherwise, may be called concurrently, and returns sentinels of errors.go.
-// "Now" is always the store's clock. No method but SubmitOnce and SubmitOnceEach leaves a transaction open
+// "Now" is always the store's clock. No method but SubmitOnce leaves a transaction open
 // across a round trip.
 //
 // A row that raises an error for itself (damaged, at the end of a number, refused by somebody's trigger) stops no other:
@@ -40,7 +40,8 @@ type SubmitStore interface {
 	// another hash it is ErrKeyReused; while the first is still open it is ErrKeyInFlight, without waiting. Keys
 	// are per holder and forgotten after key.Keep. render may be called more than once and must only compute.
 	SubmitOnce(ctx context.Context, key IdempotencyKey, jobs []NewJob, render func([]Submitted) (Answer, error)) (Once, error)
-	// SubmitOnceEach is SubmitOnce for many calls of one job each, which share a commit; answer i is for call i. A key that
+	// SubmitOnceEach is SubmitOnce for many calls of one job each, which share a commit; answer i is for call i. It keeps the job
+	// and what it came to, of which the caller makes the answer. A key that
 	// is in flight is ErrKeyInFlight for its call alone, and nobody waits for it; of calls with equal keys the first is
 	// carried out, and the others are in flight. After an error of the whole nothing was written, unless that is not known (ErrUnavailable).
 	SubmitOnceEach(ctx context.Context, calls []OnceCall) ([]OnceAnswer, error)

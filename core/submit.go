@@ -90,13 +90,10 @@ func (s *Submitter) SubmitBatch(ctx context.Context, jobs []NewJob) ([]Submitted
 }
 
 // SubmitOnce is SubmitBatch under an idempotency key; see SubmitStore. Jobs that break a rule are refused whether the
-// key is known or not. A single job without a dedupe key shares commits, as those of Submit do.
+// key is known or not.
 func (s *Submitter) SubmitOnce(ctx context.Context, key IdempotencyKey, jobs []NewJob, render func([]Submitted) (Answer, error)) (Once, error) {
 	if err := s.prepare(ctx, jobs); err != nil {
 		return Once{}, err
-	}
-	if len(jobs) == 1 && jobs[0].DedupeKey == "" {
-		return s.once.submit(ctx, OnceCall{Key: key, Job: jobs[0], Render: render})
 	}
 	once, err := s.store.SubmitOnce(ctx, key, jobs, render)
 	if err != nil {
@@ -106,6 +103,32 @@ func (s *Submitter) SubmitOnce(ctx context.Context, key IdempotencyKey, jobs []N
 		s.opts.Wake()
 	}
 	return once, nil
+}
+
+// SubmitOneOnce is SubmitOnce for one job. Without a dedupe key, and unless it is large, the job shares commits, as those of
+// Submit do. The answer is made of the job and what it came to, or of those of the earlier call.
+func (s *Submitter) SubmitOneOnce(ctx context.Context, key IdempotencyKey, job NewJob, render func(*NewJob, Submitted) Answer) (Once, error) {
+	jobs := []NewJob{job}
+	if job.DedupeKey != "" || len(job.Payload)+len(job.Target) > maxGroupedBytes {
+		once, err := s.SubmitOnce(ctx, key, jobs, func(answers []Submitted) (Answer, error) { return render(&jobs[0], answers[0]), nil })
+		return once.rendered(nil, render), err
+	}
+	if err := s.prepare(ctx, jobs); err != nil {
+		return Once{}, err
+	}
+	once, err := s.once.submit(ctx, OnceCall{Key: key, Job: jobs[0]})
+	return once.rendered(&jobs[0], render), err
+}
+
+// rendered makes the answer where it is made of a job: of job, or of one that was kept.
+func (o Once) rendered(job *NewJob, render func(*NewJob, Submitted) Answer) Once {
+	switch {
+	case o.Kept != nil:
+		o.Answer = render(&o.Kept.Job, o.Kept.Submitted)
+	case job != nil && len(o.Jobs) == 1:
+		o.Answer = render(job, o.Jobs[0])
+	}
+	return o
 }
 
 // prepare brings the jobs of one caller into the form in which they are written.

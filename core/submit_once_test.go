@@ -28,14 +28,13 @@ func (s *submitStore) SubmitOnceEach(ctx context.Context, calls []OnceCall) ([]O
 			continue
 		}
 		answers[i].Jobs = written[i : i+1]
-		answers[i].Answer, answers[i].Err = calls[i].Render(answers[i].Jobs)
 	}
 	return answers, nil
 }
 
 // renderID tells which job was written.
-func renderID(jobs []Submitted) (Answer, error) {
-	return Answer{Status: 201, Body: fmt.Append(nil, jobs[0].ID)}, nil
+func renderID(_ *NewJob, s Submitted) Answer {
+	return Answer{Status: 201, Body: fmt.Append(nil, s.ID)}
 }
 
 // Jobs under idempotency keys share commits as others do, beside them; those with a dedupe key do not, for they may wait for
@@ -96,7 +95,7 @@ func TestSubmitOnceFaultsStayAlone(t *testing.T) {
 		if err := s.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if _, err := s.SubmitOnce(t.Context(), IdempotencyKey{Key: "late"}, []NewJob{named(1)}, renderID); !errors.Is(err, ErrClosed) {
+		if _, err := s.SubmitOneOnce(t.Context(), IdempotencyKey{Key: "late"}, named(1), renderID); !errors.Is(err, ErrClosed) {
 			t.Errorf("after Close: %v", err)
 		}
 	})
@@ -109,7 +108,7 @@ func onceMany(t *testing.T, s *Submitter, n int, job func(i int) NewJob) ([]Once
 	var group sync.WaitGroup
 	for i := range n {
 		group.Go(func() {
-			answers[i], errs[i] = s.SubmitOnce(t.Context(), IdempotencyKey{Key: fmt.Sprint(i)}, []NewJob{job(i)}, renderID)
+			answers[i], errs[i] = s.SubmitOneOnce(t.Context(), IdempotencyKey{Key: fmt.Sprint(i)}, job(i), renderID)
 		})
 	}
 	group.Wait()

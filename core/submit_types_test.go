@@ -45,17 +45,18 @@ func TestSubmitOnce(t *testing.T) {
 	})
 }
 
-// threeWays submits one job by each of the Submitter's methods and returns what was written of it, or the errors.
-func threeWays(t *testing.T, store *submitStore, s *Submitter, job NewJob) (written []NewJob, errs []error) {
+// allWays submits one job by each of the Submitter's methods and returns what was written of it, or the errors.
+func allWays(t *testing.T, store *submitStore, s *Submitter, job NewJob) (written []NewJob, errs []error) {
 	t.Helper()
 	before := len(store.sizes())
 	_, one := s.Submit(t.Context(), job)
 	_, batch := s.SubmitBatch(t.Context(), []NewJob{job})
 	_, once := s.SubmitOnce(t.Context(), IdempotencyKey{Key: "k"}, []NewJob{job}, func([]Submitted) (Answer, error) { return Answer{}, nil })
+	_, oneOnce := s.SubmitOneOnce(t.Context(), IdempotencyKey{Key: "l"}, job, func(*NewJob, Submitted) Answer { return Answer{} })
 	for _, group := range store.groups[before:] {
 		written = append(written, group...)
 	}
-	return written, []error{one, batch, once}
+	return written, []error{one, batch, once, oneOnce}
 }
 
 // TestSubmitCompletesByType: jobs get what their type defines and they do not say themselves.
@@ -75,8 +76,8 @@ func TestSubmitCompletesByType(t *testing.T) {
 			{NewJob{Type: "work", MaxAttempts: 2, Timeout: time.Second, Backoff: []time.Duration{time.Second}}, 2, time.Second, time.Second},
 			{NewJob{Type: "other"}, DefaultMaxAttempts, 0, 0},
 		} {
-			written, errs := threeWays(t, store, s, c.job)
-			if err := errors.Join(errs...); err != nil || len(written) != 3 {
+			written, errs := allWays(t, store, s, c.job)
+			if err := errors.Join(errs...); err != nil || len(written) != 4 {
 				t.Fatalf("%d written, %v", len(written), err)
 			}
 			for i, job := range written {
@@ -94,11 +95,11 @@ func TestSubmitCompletesByType(t *testing.T) {
 		}
 		known.failing(ErrUnavailable)
 		time.Sleep(time.Minute)
-		if _, errs := threeWays(t, store, s, named(1)); errors.Join(errs...) != nil {
+		if _, errs := allWays(t, store, s, named(1)); errors.Join(errs...) != nil {
 			t.Errorf("known types that cannot be refreshed: %v", errs)
 		}
 		s = NewSubmitter(store, SubmitterOptions{Types: NewTypes(known, TypesOptions{})})
-		if written, errs := threeWays(t, store, s, named(1)); len(written) != 0 || !errors.Is(errs[0], ErrUnavailable) || !errors.Is(errs[1], ErrUnavailable) || !errors.Is(errs[2], ErrUnavailable) {
+		if written, errs := allWays(t, store, s, named(1)); len(written) != 0 || !errors.Is(errs[0], ErrUnavailable) || !errors.Is(errs[1], ErrUnavailable) || !errors.Is(errs[2], ErrUnavailable) || !errors.Is(errs[3], ErrUnavailable) {
 			t.Errorf("types never read: %d written, %v", len(written), errs)
 		}
 	})
@@ -120,7 +121,7 @@ func TestSubmitMarksTypesOfTargets(t *testing.T) {
 		}
 		for range 2 {
 			for _, typ := range []string{"a", "b"} {
-				if _, errs := threeWays(t, store, s, NewJob{Type: typ, Target: someTarget}); errors.Join(errs...) != nil {
+				if _, errs := allWays(t, store, s, NewJob{Type: typ, Target: someTarget}); errors.Join(errs...) != nil {
 					t.Fatal(errs)
 				}
 			}
@@ -132,11 +133,11 @@ func TestSubmitMarksTypesOfTargets(t *testing.T) {
 		if _, writes := known.count(); writes != 3 {
 			t.Errorf("%d writes of marks, want one for each call that brought new types", writes)
 		}
-		if _, errs := threeWays(t, store, s, NewJob{Type: "e\x00", Target: someTarget}); errs[0] == nil || errs[1] == nil || errs[2] == nil {
+		if _, errs := allWays(t, store, s, NewJob{Type: "e\x00", Target: someTarget}); errs[0] == nil || errs[1] == nil || errs[2] == nil || errs[3] == nil {
 			t.Error("a type that breaks a rule was accepted")
 		}
 		known.failing(TooManyTypes())
-		written, errs := threeWays(t, store, s, NewJob{Type: "e", Target: someTarget})
+		written, errs := allWays(t, store, s, NewJob{Type: "e", Target: someTarget})
 		for _, err := range errs {
 			if fault := (*FieldError)(nil); !errors.As(err, &fault) || fault.Field != "type" {
 				t.Errorf("one type too many: %v", err)

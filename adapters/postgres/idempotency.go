@@ -109,25 +109,23 @@ func (s *Store) onceInTx(ctx context.Context, pg *pgconn.PgConn, key core.Idempo
 // findKey takes the key's lock and then, in a snapshot that is younger, looks for its answer.
 func (s *Store) findKey(ctx context.Context, pg *pgconn.PgConn, key core.IdempotencyKey) (once core.Once, err error) {
 	held := false
-	var hash, packed []byte
+	var hash []byte
 	err = wire.Run(ctx, pg, s.guard(glanceWait), s.sql.call("bound_idle", wire.NewArgs(1).Text(onceIdle.String()), nil),
 		s.sql.call("hold_key", wire.NewArgs(1).Int8(keyNumber(key)), func(r wire.Row) error {
 			held = r.Bool(0)
 			return nil
 		}),
-		s.sql.call("find_key", s.args(2).Text(key.Holder).Text(key.Key), func(r wire.Row) error {
-			hash, once.Answer.Status, packed, once.Replayed = r.Bytes(0), int(r.Int(1)), r.Bytes(2), true
-			return nil
+		s.sql.call("find_key", s.args(2).Text(key.Holder).Text(key.Key), func(r wire.Row) (err error) {
+			hash = r.Bytes(0)
+			once, err = core.ReadKept(int(r.Int(1)), r.Bytes(2))
+			return err
 		}))
 	switch {
 	case err != nil:
 		return core.Once{}, err
 	case once.Replayed && string(hash) != string(key.Hash[:]):
 		return core.Once{}, core.ErrKeyReused
-	case once.Replayed:
-		once.Answer.Body, err = core.UnpackAnswer(packed)
-		return once, err
-	case !held:
+	case !once.Replayed && !held:
 		return core.Once{}, core.ErrKeyInFlight
 	}
 	return once, nil

@@ -74,7 +74,6 @@ func loadStatements() (statements, error) {
 		"{j.attempt}", ofJob(colEndedToken, "j.lease_token AS ended_token", colErrors),
 		"{j.raised}", ofJob(colLeaseToken, "least(j.lease_token, 9223372036854775806) + 1 AS lease_token", recordWidth),
 	)
-	all.addOnce()
 	all.vary("{where_published}", "WHERE "+published, "", ofAllSuffix)
 	for name, text := range all {
 		all[name] = parts.Replace(fleetParts.Replace(text))
@@ -101,17 +100,6 @@ func (s statements) vary(mark, usual, other, suffix string) {
 			s[name+suffix] = strings.ReplaceAll(text, mark, other)
 		}
 	}
-}
-
-// addOnce makes submit_once of submit: the form that writes jobs under idempotency keys.
-func (s statements) addOnce() {
-	s["submit_once"] = strings.NewReplacer(
-		"{keys}", ", $19::text[], $20::text[], $21::bigint[]", "{key_columns}", ", holder, key, number",
-		"{where_held}", `
-    WHERE  g.number = ANY (current_setting('belfry.held')::bigint[])
-      AND  NOT EXISTS (SELECT FROM belfry.idempotency_keys k WHERE k.holder = g.holder AND k.key = g.key AND k.expires_at > {now})`,
-	).Replace(s["submit"])
-	s["submit"] = strings.NewReplacer("{keys}", "", "{key_columns}", "", "{where_held}", "").Replace(s["submit"])
 }
 
 // ofJob are the first n columns of {record} of the table j, the one at place with another value.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"sync"
 
 	"github.com/belfry-dev/belfry/core"
 )
@@ -41,25 +40,51 @@ func (s *Store) SubmitOnce(ctx context.Context, key core.IdempotencyKey, jobs []
 	return once, nil
 }
 
-// SubmitOnceEach writes the jobs of many calls: the writer commits together what waits together.
+// SubmitOnceEach writes the jobs of many calls in one transaction.
 func (s *Store) SubmitOnceEach(ctx context.Context, calls []core.OnceCall) ([]core.OnceAnswer, error) {
-	answers := make([]core.OnceAnswer, len(calls))
-	var group sync.WaitGroup
-	seen := map[[2]string]bool{}
+	packed := make([][]byte, len(calls))
 	for i := range calls {
-		key := [2]string{calls[i].Key.Holder, calls[i].Key.Key}
-		if seen[key] {
-			answers[i].Err = core.ErrKeyInFlight
-			continue
+		var err error
+		if packed[i], err = core.PackJob(&calls[i].Job); err != nil {
+			return nil, err
 		}
-		seen[key] = true
-		group.Go(func() {
-			c := &calls[i]
-			answers[i].Once, answers[i].Err = s.SubmitOnce(ctx, c.Key, []core.NewJob{c.Job}, c.Render)
-		})
 	}
-	group.Wait()
-	return answers, nil
+	var answers []core.OnceAnswer
+	err := s.writer.run(ctx, func(t *tx) error {
+		answers = make([]core.OnceAnswer, len(calls))
+		seen := make(map[[2]string]bool, len(calls))
+		for i := range calls {
+			key := [2]string{calls[i].Key.Holder, calls[i].Key.Key}
+			if seen[key] {
+				answers[i].Err = core.ErrKeyInFlight
+				continue
+			}
+			seen[key] = true
+			once, err := t.submitOnce(&calls[i], packed[i])
+			if errors.Is(err, core.ErrKeyReused) {
+				answers[i].Err, err = err, nil
+			}
+			if err != nil {
+				return err
+			}
+			answers[i].Once = once
+		}
+		return nil
+	})
+	return answers, wrap("submit once", err)
+}
+
+// submitOnce writes a job and keeps what it comes to under its key, or finds what an earlier call came to.
+func (t *tx) submitOnce(c *core.OnceCall, packed []byte) (core.Once, error) {
+	answer := t.plan(&c.Job)
+	kept, err := t.keep(c.Key, 0, append(core.KeptHead(answer), packed...))
+	if err != nil {
+		return core.Once{}, err
+	}
+	if !kept {
+		return t.findKey(c.Key)
+	}
+	return core.Once{Jobs: []core.Submitted{answer}}, t.write(&c.Job, answer)
 }
 
 // findKey finds the answer kept under a key, if there is one.
@@ -72,9 +97,7 @@ func (t *tx) findKey(key core.IdempotencyKey) (once core.Once, err error) {
 		return once, core.ErrKeyReused
 	}
 	packed, _ := found[2].([]byte)
-	once = core.Once{Replayed: true, Answer: core.Answer{Status: int(found.int(1))}}
-	once.Answer.Body, err = core.UnpackAnswer(packed)
-	return once, err
+	return core.ReadKept(int(found.int(1)), packed)
 }
 
 func (t *tx) keepKey(key core.IdempotencyKey, answer core.Answer) error {
@@ -82,6 +105,12 @@ func (t *tx) keepKey(key core.IdempotencyKey, answer core.Answer) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec("keep_key", key.Holder, key.Key, key.Hash[:], answer.Status, packed, t.now+key.Keep.Microseconds())
+	_, err = t.keep(key, answer.Status, packed)
 	return err
+}
+
+// keep reports whether what is kept now is answer; where something else is, that stays.
+func (t *tx) keep(key core.IdempotencyKey, status int, answer []byte) (bool, error) {
+	n, err := t.exec("keep_key", key.Holder, key.Key, key.Hash[:], status, answer, t.now+key.Keep.Microseconds(), t.now)
+	return n > 0, err
 }

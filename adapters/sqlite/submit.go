@@ -55,13 +55,30 @@ func (t *tx) submit(job *core.NewJob) (core.Submitted, error) {
 				Status: holder.Status, Token: holder.LeaseToken, Existing: holder}, nil
 		}
 	}
+	answer := t.plan(job)
+	return answer, t.write(job, answer)
+}
+
+// plan takes an id for a new job, and says what the job comes to.
+func (t *tx) plan(job *core.NewJob) core.Submitted {
 	runAt := t.now + job.Delay.Microseconds()
 	if !job.RunAt.IsZero() {
 		runAt = micros(job.RunAt)
 	}
-	status, lease, fence, dispatches := core.Scheduled, any(nil), int64(0), 0
+	status := core.Scheduled
 	if job.Queued && runAt <= t.now {
-		status, lease, fence, dispatches = core.Queued, t.now+job.QueuedLease.Microseconds(), job.Fence, 1
+		status = core.Queued
+	}
+	id := t.w.nextID
+	t.w.nextID++
+	return core.Submitted{ID: id, RunAt: instant(runAt), CreatedAt: instant(t.now), Status: status}
+}
+
+// write writes a new job as planned.
+func (t *tx) write(job *core.NewJob, s core.Submitted) error {
+	lease, fence, dispatches := any(nil), int64(0), 0
+	if s.Status == core.Queued {
+		lease, fence, dispatches = t.now+job.QueuedLease.Microseconds(), job.Fence, 1
 	}
 	payload, maxAttempts, priority := string(job.Payload), job.MaxAttempts, job.Priority
 	if payload == "" {
@@ -73,12 +90,10 @@ func (t *tx) submit(job *core.NewJob) (core.Submitted, error) {
 	if priority == 0 {
 		priority = core.Default
 	}
-	id := t.w.nextID
-	t.w.nextID++
-	_, err := t.exec("submit", id, job.Type, payload, int64(priority), job.Tenant, runAt, int64(status),
-		maxAttempts, lease, fence, dispatches, job.DedupeKey, job.Timeout.Microseconds(), timeOrNull(job.Expiry(instant(runAt))),
+	_, err := t.exec("submit", s.ID, job.Type, payload, int64(priority), job.Tenant, micros(s.RunAt), int64(s.Status),
+		maxAttempts, lease, fence, dispatches, job.DedupeKey, job.Timeout.Microseconds(), timeOrNull(job.Expiry(s.RunAt)),
 		encodeBackoff(job.Backoff), textOrNull(job.Target), encode(job.Tags), job.Trace, t.now)
-	return core.Submitted{ID: id, RunAt: instant(runAt), CreatedAt: instant(t.now), Status: status}, err
+	return err
 }
 
 // dedupe returns the live job that holds a dedupe key, or nil.

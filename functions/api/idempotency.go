@@ -16,6 +16,7 @@ import (
 // OnceSubmitter accepts jobs under an idempotency key; see core.SubmitStore.
 type OnceSubmitter interface {
 	SubmitOnce(ctx context.Context, key core.IdempotencyKey, jobs []core.NewJob, render func([]core.Submitted) (core.Answer, error)) (core.Once, error)
+	SubmitOneOnce(ctx context.Context, key core.IdempotencyKey, job core.NewJob, render func(*core.NewJob, core.Submitted) core.Answer) (core.Once, error)
 }
 
 // keyHeader makes a repeated submit get the first one's answer.
@@ -69,6 +70,14 @@ func (a *API) submitOnce(w http.ResponseWriter, r *http.Request, key core.Idempo
 		}
 		return render(answers), nil
 	})
+	if once.Kept != nil {
+		once.Answer = submitAnswer(&once.Kept.Job, once.Kept.Submitted)
+	}
+	return a.answerOnce(w, r, once, err)
+}
+
+// answerOnce answers a call under a key.
+func (a *API) answerOnce(w http.ResponseWriter, r *http.Request, once core.Once, err error) error {
 	switch {
 	case errors.Is(err, core.ErrKeyReused):
 		return fieldProblem(http.StatusUnprocessableEntity, keyHeader, "was used for another request; each request needs a key of its own")

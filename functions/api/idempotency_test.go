@@ -107,6 +107,19 @@ func TestReplayOutlivesTheRulesOfTime(t *testing.T) {
 	same(t, many, b.do("POST", "/v1/jobs/batch", batch, key, "many"))
 }
 
+// A repeat gets the first answer, whatever became of the type's definition.
+func TestReplayOutlivesItsType(t *testing.T) {
+	b := newBench(t)
+	b.do("PUT", "/v1/types/echo", `{"max_attempts":3,"timeout":"10s","expires_after":"1h"}`).want(t, http.StatusCreated)
+	body := `{"type":"echo"}`
+	first := b.do("POST", "/v1/jobs", body, key, "k").want(t, http.StatusCreated)
+	if !strings.Contains(first.body, `"max_attempts":3`) {
+		t.Errorf("the type says nothing: %s", first.body)
+	}
+	b.do("PUT", "/v1/types/echo", `{"max_attempts":9}`).want(t, http.StatusOK)
+	same(t, first, b.do("POST", "/v1/jobs", body, key, "k"))
+}
+
 // Keys are each token's own, and are forgotten after their time.
 func TestKeysArePerTokenAndForgotten(t *testing.T) {
 	b := newBench(t, func(o *api.Options) { o.KeepKeys = time.Hour })
@@ -139,13 +152,18 @@ func (f *fallible) SubmitOnce(ctx context.Context, k core.IdempotencyKey, jobs [
 	})
 }
 
+func (f *fallible) SubmitOneOnce(ctx context.Context, k core.IdempotencyKey, job core.NewJob, render func(*core.NewJob, core.Submitted) core.Answer) (core.Once, error) {
+	jobs := []core.NewJob{job}
+	return f.SubmitOnce(ctx, k, jobs, func(answers []core.Submitted) (core.Answer, error) { return render(&jobs[0], answers[0]), nil })
+}
+
 func TestNothingIsLeftBetween(t *testing.T) {
 	b := newBench(t, func(o *api.Options) { o.Once = &fallible{o.Submitter.(api.OnceSubmitter), 1} })
-	b.do("POST", "/v1/jobs", `{"type":"echo"}`, key, "k").want(t, http.StatusInternalServerError)
+	b.do("POST", "/v1/jobs", `{"type":"echo","dedupe_key":"d"}`, key, "k").want(t, http.StatusInternalServerError)
 	if n := b.count(); n != 0 {
 		t.Errorf("%d jobs", n)
 	}
-	if a := b.do("POST", "/v1/jobs", `{"type":"echo"}`, key, "k").want(t, http.StatusCreated); a.header.Get("Idempotency-Replayed") != "" {
+	if a := b.do("POST", "/v1/jobs", `{"type":"echo","dedupe_key":"d"}`, key, "k").want(t, http.StatusCreated); a.header.Get("Idempotency-Replayed") != "" {
 		t.Error("the key was left")
 	}
 }

@@ -24,11 +24,13 @@ func (a *API) submit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	j, err := a.jobIn(r, raw)
-	if key != nil {
-		jobs := []core.NewJob{j}
-		return a.submitOnce(w, r, *key, jobs, err, func(answers []core.Submitted) core.Answer { return submitAnswer(&jobs[0], answers[0]) })
-	}
-	if err != nil {
+	switch {
+	case key != nil && err != nil:
+		return a.submitOnce(w, r, *key, nil, err, nil)
+	case key != nil:
+		once, err := a.Once.SubmitOneOnce(r.Context(), *key, j, submitAnswer)
+		return a.answerOnce(w, r, once, err)
+	case err != nil:
 		return err
 	}
 	answer, err := a.Submitter.Submit(r.Context(), j)

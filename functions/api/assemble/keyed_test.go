@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -71,20 +72,28 @@ func TestJobsUnderKeysArePublishedAtTheirSubmit(t *testing.T) {
 }
 
 func submitKeyed(t *testing.T, submitter *core.Submitter, counted *sent) {
-	render := func(jobs []core.Submitted) (core.Answer, error) {
-		return core.Answer{Status: 201, Body: fmt.Append(nil, jobs[0].ID)}, nil
+	submit := func(key core.IdempotencyKey, jobs []core.NewJob) (core.Once, error) {
+		if len(jobs) == 1 {
+			return submitter.SubmitOneOnce(t.Context(), key, jobs[0], func(_ *core.NewJob, s core.Submitted) core.Answer {
+				return core.Answer{Status: 201, Body: fmt.Append(nil, s.ID)}
+			})
+		}
+		return submitter.SubmitOnce(t.Context(), key, jobs, func(jobs []core.Submitted) (core.Answer, error) {
+			return core.Answer{Status: 201, Body: fmt.Append(nil, jobs[0].ID)}, nil
+		})
 	}
 	for name, jobs := range map[string][]core.NewJob{
 		"one": {{Type: "echo"}}, "one with a dedupe key": {{Type: "echo", DedupeKey: "d"}},
-		"a batch": {{Type: "echo"}, {Type: "echo", Priority: core.Bulk}, {Type: "echo", DedupeKey: "e"}},
-		"later":   {{Type: "echo", Delay: time.Hour}},
+		"a large one": {{Type: "echo", Payload: []byte(`"` + strings.Repeat("x", 20<<10) + `"`)}},
+		"a batch":     {{Type: "echo"}, {Type: "echo", Priority: core.Bulk}, {Type: "echo", DedupeKey: "e"}},
+		"later":       {{Type: "echo", Delay: time.Hour}},
 	} {
 		key := core.IdempotencyKey{Key: name, Hash: sha256.Sum256([]byte(name)), Keep: time.Hour}
-		once, err := submitter.SubmitOnce(t.Context(), key, jobs, render)
+		once, err := submit(key, jobs)
 		if err != nil || once.Replayed || len(once.Jobs) != len(jobs) {
 			t.Fatalf("%s: %+v, %v", name, once, err)
 		}
-		if again, err := submitter.SubmitOnce(t.Context(), key, jobs, render); err != nil || !again.Replayed {
+		if again, err := submit(key, jobs); err != nil || !again.Replayed || string(again.Answer.Body) != string(once.Answer.Body) {
 			t.Errorf("%s again: %+v, %v", name, again, err)
 		}
 		want := 1

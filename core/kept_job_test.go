@@ -1,0 +1,55 @@
+package core
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+)
+
+// Every field of a job comes back as it was accepted, but for those that say when and how it is written.
+func TestKeptJobHasEveryField(t *testing.T) {
+	left := []string{"RunAt", "Delay", "DedupeKey", "Run", "Queued", "QueuedLease", "Fence"}
+	var job NewJob
+	fields := reflect.ValueOf(&job).Elem()
+	for i := range fields.NumField() {
+		name, f := fields.Type().Field(i).Name, fields.Field(i)
+		if slices.Contains(left, name) {
+			continue
+		}
+		switch v := f.Addr().Interface().(type) {
+		case *time.Time:
+			*v = time.Date(2031, 2, 3, 4, 5, 6, 789_012_000, time.UTC)
+		case *[]time.Duration:
+			*v = []time.Duration{time.Second, time.Microsecond}
+		case *[]string:
+			*v = []string{"x", `"ü\`}
+		case *string:
+			*v = name + ` "ü" <&>`
+		default:
+			switch f.Kind() {
+			case reflect.Int, reflect.Int16, reflect.Int64:
+				f.SetInt(3)
+			case reflect.Slice: // raw JSON
+				f.SetBytes([]byte("{ \"a\" :1e5, \"<\": \"\\u00e9\" }\n"))
+			default:
+				t.Fatalf("%s: a field of a kind that this test does not know", name)
+			}
+		}
+	}
+	made := Submitted{ID: 1 << 40, RunAt: time.Date(1999, 12, 31, 23, 59, 59, 1000, time.UTC), CreatedAt: time.Date(9999, 1, 2, 3, 4, 5, 6000, time.UTC), Status: Queued}
+	packed, err := PackJob(&job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := append(KeptHead(made), packed...)
+	once, err := ReadKept(0, kept)
+	if err != nil || !once.Replayed || !reflect.DeepEqual(*once.Kept, KeptJob{job, made}) {
+		t.Errorf("%v\ngot  %+v\nwant %+v", err, once.Kept, KeptJob{job, made})
+	}
+	for _, damaged := range [][]byte{nil, kept[:1], kept[:20], kept[:len(kept)-1], append([]byte{2}, kept...)} {
+		if _, err := ReadKept(0, damaged); err == nil {
+			t.Errorf("what is damaged is read: %q", damaged)
+		}
+	}
+}
