@@ -34,7 +34,7 @@ func (t *tx) renew(holder string, length time.Duration) ([]core.Held, error) {
 // renewAll renews and takes bucket leases. A careful operation does so bucket by bucket.
 func (t *tx) renewAll(holder string, length time.Duration) error {
 	renew := func(from, to int) error {
-		_, err := t.exec("renew_leases", holder, t.now, t.now+length.Microseconds(), farAhead(t.now), from, to)
+		_, err := t.exec("renew_leases", holder, t.now, t.now+length.Microseconds(), farAhead(t.now)+length.Microseconds(), from, to)
 		return err
 	}
 	if !t.careful {

@@ -6,7 +6,7 @@
 WITH mine AS MATERIALIZED (
     SELECT bucket AS b, holder = $2::text AND NOT clean AND expires_at > clock_timestamp() + $1::interval AS kept
     FROM   belfry.scheduler_leases
-    WHERE  (clean OR expires_at <= clock_timestamp() + $1::interval OR expires_at > {never}
+    WHERE  (clean OR expires_at <= clock_timestamp() + $1::interval OR expires_at > {never} + $3
         OR  holder = $2 AND expires_at <= clock_timestamp() + $1::interval + $3::interval * 0.667)
       AND  ($4::boolean OR bucket = ANY ($5::bigint[]))
     ORDER  BY bucket
