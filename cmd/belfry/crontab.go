@@ -20,6 +20,7 @@ type cronLine struct {
 	fault          string   // why it was not taken
 	notes          []string // what becomes of parts of it
 	variable       bool     // it is no job
+	namesUser      bool     // its command begins with a user, or so it looks
 }
 
 // maxCronCommand bounds the command of a line with its input, so that both are a payload however they are escaped.
@@ -45,10 +46,6 @@ const (
 // readCrontab reads a crontab line by line. Lines that are nothing (blank, comments) are left out; what cannot be taken
 // comes back with its reason.
 func readCrontab(text, zone string, kind cronKind) (found []cronLine) {
-	names := map[string]int{}
-	for _, name := range noNames {
-		names[name] = 1
-	}
 	zoneFault := ""
 	for i, line := range strings.Split(strings.TrimPrefix(text, core.ByteOrderMark), "\n") {
 		line = strings.TrimLeft(strings.TrimSuffix(line, "\r"), " \t")
@@ -72,10 +69,17 @@ func readCrontab(text, zone string, kind cronKind) (found []cronLine) {
 		if l.fault == "" {
 			l.fault = zoneFault
 		}
-		if l.fault == "" {
+		found = append(found, l)
+	}
+	suspectUsers(found)
+	names := map[string]int{}
+	for _, name := range noNames {
+		names[name] = 1
+	}
+	for i := range found {
+		if l := &found[i]; l.fault == "" {
 			l.name = cronName(l.command, names)
 		}
-		found = append(found, l)
 	}
 	return found
 }

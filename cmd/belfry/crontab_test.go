@@ -47,6 +47,17 @@ func TestCrontabsAsCronReadsThem(t *testing.T) {
 		{text: "0 1 * * * root:wheel /bin/a", kind: systemCrontab, want: "0 1 * * *||root:wheel|/bin/a|"},
 		// A field too many, or too few.
 		{text: "0 0 1 * * * /bin/a", says: "its command would be * …: has the line a field too many?", fault: true}, {text: "0 30 2 * * 1-5 /bin/a", says: "a field too many", fault: true}, {text: "0 1 * * *", says: "no command stands behind 5 fields", fault: true},
+		// As Quartz and Spring have them: names of days, L, and years.
+		{text: "0 0 12 * * MON-FRI /bin/x", says: "its command would be MON-FRI …: has the line a field too many?", fault: true}, {text: "0 0 12 * * sun,Wednesday x", says: "a field too many", fault: true}, {text: "0 0 1 1 * L x", says: "would be L …", fault: true},
+		{text: "0 0 12 1 * 6L x", says: "would be 6L …", fault: true}, {text: "0 0 12 ? * FRI#2 x", says: "would be FRI#2 …", fault: true}, {text: "0 0 12 ? * LW x", says: "a field too many", fault: true}, {text: "0 0 0 1 JAN 15W x", says: "a field too many", fault: true},
+		{text: "0 0 * * * 2026 /bin/yr", says: "would be 2026 …", fault: true}, {text: "0 12 ? * 2-6 2027-2030 /bin/yr", says: "would be 2027-2030 …", fault: true}, {text: "0 12 ? * 2-6 2026/2 x", says: "a field too many", fault: true}, {text: "@daily MON x", says: "a field too many", fault: true},
+		{text: "0 0 12 * * MON-FRI root /bin/x", kind: systemCrontab, says: "the user would be MON-FRI: has the line a field too many?", fault: true}, {text: "0 0 12 * * * root /bin/x", kind: systemCrontab, says: "a field too many", fault: true}, {text: "0 12 * * * jan /bin/x", kind: systemCrontab, want: "0 12 * * *||jan|/bin/x|"},
+		{text: "0 1 * * * monit x", want: "0 1 * * *|||monit x|"}, {text: "0 1 * * * ls -L x", want: "0 1 * * *|||ls -L x|"}, {text: "0 1 * * * 7z a", want: "0 1 * * *|||7z a|"}, {text: "0 1 * * * 20260 x", want: "0 1 * * *|||20260 x|"},
+		// A range that runs backwards.
+		{text: "0 22-2 * * * x", says: "hour: 22-2 runs backwards: cron refuses it or never runs it, and here it goes on past the end: write 22-23,0-2 where", fault: true}, {text: "5-1 * * * * x", says: "minute: 5-1 runs backwards", fault: true}, {text: "0 0 * nov-feb * y", says: "write nov-dec,jan-feb", fault: true},
+		{text: "0 0 * * 6-1 z", says: "write 6,0-1", fault: true}, {text: "0 0 * * FRI-mon z", says: "write fri-sat,sun-mon", fault: true}, {text: "0 0 * * 7-1 z", says: "write 0-1 where", fault: true}, {text: "0 0 1-2,31-1 * * z", says: "day of month: 31-1 runs backwards", fault: true}, {text: "0 22-2/2 * * * x", says: "write each of its values", fault: true},
+		{text: "0 0 * * 5-7 z", want: "0 0 * * 5-7|||z|"}, {text: "0 0 * * 1-1 z", want: "0 0 * * 1-1|||z|"}, {text: "0 0 1-31 jan-dec sun-sat z", want: "0 0 1-31 jan-dec sun-sat|||z|"}, {text: "0 99-2 * * * left to the server", want: "0 99-2 * * *|||left to the server|"},
+		{text: "@every", says: "make a schedule with every", fault: true},
 		// The command and its input.
 		{text: "0 1 * * * a%b%c", want: "0 1 * * *|||a|b\nc\n"}, {text: "0 1 * * * a%b%", want: "0 1 * * *|||a|b\n"}, {text: "0 1 * * * a%", want: "0 1 * * *|||a|"}, {text: "0 1 * * * a%%", want: "0 1 * * *|||a|\n"}, {text: "0 1 * * * a%b%%", want: "0 1 * * *|||a|b\n\n"},
 		{text: `0 1 * * * a \% b%c\%d`, want: "0 1 * * *|||a % b|c%d\n"}, {text: `0 1 * * * a \\% b`, want: "0 1 * * *|||a \\\\| b\n"}, {text: `0 1 * * * a \n \`, want: "0 1 * * *|||a \\n \\|"},
@@ -75,6 +86,27 @@ func TestCrontabsAsCronReadsThem(t *testing.T) {
 		if got := readCrontab(line, "", ownCrontab); len(got) != 1 || !got[0].variable || !strings.Contains(got[0].fault, "the variable "+name) {
 			t.Errorf("%q: %+v", line, got)
 		}
+	}
+}
+
+// Where one line surely names a user, those of the same form are suspected with it; the others are taken.
+func TestLinesThatNameUsersAreSuspectedTogether(t *testing.T) {
+	const text = "17 * * * * root /bin/a\n5 4 * * * jdoe /bin/a\n5 4 * * * deploy cd /srv && ./run\n5 4 * * * /bin/a -x\n5 4 * * * mail -s x\n"
+	said := func(kind cronKind) (faults []string) {
+		for _, l := range readCrontab(text, "", kind) {
+			faults = append(faults, fmt.Sprintf("%s:%t", l.name, strings.Contains(l.fault, "give --system")))
+		}
+		return faults
+	}
+	if got, want := said(ownCrontab), []string{":true", ":true", ":true", "a:false", "mail:false"}; !slices.Equal(got, want) {
+		t.Errorf("%q, not %q", got, want)
+	}
+	if got, want := said(surelyOwn), []string{"root:false", "jdoe:false", "deploy:false", "a:false", "mail:false"}; !slices.Equal(got, want) {
+		t.Errorf("--system=false: %q, not %q", got, want)
+	}
+	alone := readCrontab("5 4 * * * belfry-nobody-has-this-name /bin/a", "", ownCrontab)
+	if len(alone) != 1 || alone[0].fault != "" {
+		t.Errorf("alone: %+v", alone)
 	}
 }
 

@@ -57,6 +57,9 @@ func (f *fields) describeTime() string {
 		parts = append(parts, "every second")
 	default:
 		parts = append(parts, each(f.second, "second", 60))
+		if f.minute == everySixty && stepOf(f.second, 60) == 0 {
+			parts = append(parts, "of every minute")
+		}
 	}
 	switch {
 	case f.minute == everySixty && len(parts) > 0:
@@ -103,6 +106,9 @@ func (f *fields) times() []string {
 // describeDate says on which days.
 func (f *fields) describeDate() string {
 	byMonth, byWeek := f.days.describeMonthDays(), f.days.describeWeekDays()
+	if f.days.everyDay() {
+		byMonth, byWeek = "", ""
+	}
 	everyMonth := f.month == fieldTable[monthField].all()
 	if byMonth != "" && everyMonth {
 		byMonth += " of every month"
@@ -124,6 +130,15 @@ func (f *fields) describeDate() string {
 		text += " in " + list(names(f.month, 12, func(n int) string { return time.Month(n).String() }), "and")
 	}
 	return text
+}
+
+// everyDay reports whether each day matches. Where one field is enough, that takes one with all of its values.
+func (d *days) everyDay() bool {
+	byMonth, byWeek := d.describeMonthDays() == "", d.describeWeekDays() == ""
+	if d.monthDayStar || d.weekDayStar {
+		return byMonth && byWeek
+	}
+	return byMonth || byWeek
 }
 
 // describeMonthDays is empty where the day of month restricts nothing.

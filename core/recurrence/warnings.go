@@ -28,14 +28,18 @@ func (r *Rule) Warnings(now time.Time) []string {
 func (r *Rule) warnDays(now time.Time) []string {
 	var found []string
 	d := &r.fields.days
-	if d.describeMonthDays() != "" && d.describeWeekDays() != "" {
+	byMonth, byWeek := d.describeMonthDays() != "", d.describeWeekDays() != ""
+	switch {
+	case d.everyDay() && (byMonth || byWeek):
+		found = append(found, "day of month and day of week are both given without * or ?, so a day on which either matches is enough, and one of them matches every day"+r.nextTimes(now, 3))
+	case byMonth && byWeek:
 		text := "day of month and day of week are both restricted, and a day on which either matches is enough"
 		if d.monthDayStar || d.weekDayStar {
 			text = "day of month and day of week are both restricted, and both must match, because one of them begins with * or ?"
 		}
 		found = append(found, text+r.nextTimes(now, 3))
 	}
-	if d.weekDayStar || d.describeWeekDays() == "" {
+	if (d.weekDayStar || !byWeek) && !d.everyDay() {
 		found = append(found, r.warnDates()...)
 	}
 	if next, ok := r.Next(now); ok && next.At.Sub(now) > 366*24*time.Hour {
