@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -94,9 +95,11 @@ func TestAnEditThatSkipsMakesNothingUp(t *testing.T) {
 	}
 }
 
-// An interval counts from created_at, or from updated_at once it was changed, to the microsecond.
+// An interval counts from created_at, or from updated_at once it was changed, to the microsecond, though time passes between
+// the plan and the write.
 func TestAnIntervalCountsFromItsCreation(t *testing.T) {
-	w := newWorld(t, noon.Add(123456*time.Microsecond))
+	var reads atomic.Int64
+	w := newWorldBy(t, func() time.Time { return noon.Add(time.Duration(reads.Add(1)) * 1234567 * time.Microsecond) })
 	s := w.put("s", core.ScheduleRule{Every: core.ScheduleLength(90 * time.Second)})
 	if !s.State.NextDue.Equal(s.CreatedAt.Add(90 * time.Second)) {
 		t.Errorf("made %s, due %s", s.CreatedAt, s.State.NextDue)

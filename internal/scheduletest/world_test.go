@@ -25,9 +25,15 @@ type world struct {
 // newWorld begins at the instant given, on SQLite.
 func newWorld(t *testing.T, at time.Time) *world {
 	t.Helper()
+	return newWorldBy(t, func() time.Time { return at })
+}
+
+// newWorldBy is newWorld by a clock of the test's.
+func newWorldBy(t *testing.T, clock func() time.Time) *world {
+	t.Helper()
 	w := &world{T: t, offset: new(atomic.Int64)}
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "belfry.db"), sqlite.Options{
-		Clock: func() time.Time { return at }, Offset: w.offset, NoSync: true,
+		Clock: clock, Offset: w.offset, NoSync: true,
 	})
 	if err != nil {
 		t.Fatal(err)
