@@ -22,12 +22,17 @@ func (v *verdict) fault(invariant, format string, args ...any) {
 	v.faults[invariant] = append(v.faults[invariant], fmt.Sprintf(format, args...))
 }
 
-// check holds the witness and the final rows against the invariants.
-func check(events []event, rows []core.Job, jobs map[int64]submitted) *verdict {
+// check holds the witness and the final rows against the invariants. Of rows that were damaged by hand no more is asked than
+// what trouble says.
+func check(events []event, rows []core.Job, jobs map[int64]submitted, t *trouble) *verdict {
 	v := &verdict{faults: map[string][]string{}, counts: map[string]int{}, points: map[string]int{}}
 	byID := map[int64][]core.Job{}
 	for _, j := range rows {
 		byID[j.ID] = append(byID[j.ID], j)
+	}
+	v.checkTrouble(t, byID, jobs)
+	for id := range t.strange {
+		delete(byID, id)
 	}
 	v.checkKept(jobs, byID)
 	v.checkKeys(rows)

@@ -66,7 +66,7 @@ func TestCheckFindsEachBreak(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			jobs := sent
-			v := check(c.events, c.rows, jobs)
+			v := check(c.events, c.rows, jobs, &trouble{good: goodSchedules})
 			for inv, faults := range v.faults {
 				if c.invariant == "" || (inv != c.invariant && len(v.faults[c.invariant]) == 0) {
 					t.Errorf("invariant %s: %v", inv, faults)

@@ -8,6 +8,8 @@
 //	layout.go    which processes there are, and the queue between them
 //	process.go   one child process: start, kill, stop, continue
 //	faults.go    the seeded schedule of faults
+//	trouble.go   the poison job and the held dedupe key
+//	damage.go    a damaged row of each hot table, and how it is mended
 //	load.go      submits jobs and cancels some, over HTTP
 //	node.go      what a child process runs: the real parts, wrapped by the witness and the named points
 //	points.go    the named points at which a process kills itself

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/belfry-dev/belfry/internal/queues"
 )
@@ -28,6 +29,21 @@ type layout struct {
 
 // role is a process by what it does.
 type role struct{ name, role string }
+
+// types are what the handlers of a process are for. With trouble two workers that share a queue differ: the others' jobs
+// that a queue brings them are strays.
+func (l *layout) types(name string, trouble bool) string {
+	all := "work,odd,even,refused,unrecorded"
+	switch {
+	case !trouble || l.kind == "":
+		return all
+	case name == "worker-1":
+		return strings.Replace(all, ",even", "", 1)
+	case name == "worker-2":
+		return strings.Replace(all, ",odd", "", 1)
+	}
+	return all
+}
 
 var apart = []role{{"api", "api"}, {"tick-1", "tick"}, {"tick-2", "tick"}, {"worker-1", "worker"}, {"worker-2", "worker"}}
 

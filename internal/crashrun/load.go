@@ -20,9 +20,10 @@ type load struct {
 	http *http.Client
 	span time.Duration
 
-	mu   sync.Mutex
-	jobs map[int64]submitted
-	lost atomic.Int64 // requests without an answer: their jobs are not accepted, whatever the table holds
+	mu      sync.Mutex
+	jobs    map[int64]submitted
+	answers []time.Duration // how long submits took that were answered
+	lost    atomic.Int64    // requests without an answer: their jobs are not accepted, whatever the table holds
 }
 
 // submitted is an accepted job as it was sent.
@@ -66,8 +67,8 @@ func (l *load) run(ctx context.Context, seed uint64, n int) {
 // one submits one job, and now and then cancels it at once or a little later.
 func (l *load) one(ctx context.Context, rnd *rand.Rand, i int64) {
 	payload := fmt.Sprintf(`{"n": %d, "ms":%d,"times":%d, "big":9007199254740993,"e":1e5}`, i, duration(rnd), times(rnd))
-	doc := fmt.Sprintf(`"type":"work","payload":%s,"max_attempts":30,"backoff":["200ms","1s"],"priority":%q`,
-		payload, []string{"critical", "default", "bulk"}[rnd.IntN(3)])
+	doc := fmt.Sprintf(`"type":%q,"payload":%s,"max_attempts":30,"backoff":["200ms","1s"],"priority":%q`,
+		typeOf(rnd), payload, []string{"critical", "default", "bulk"}[rnd.IntN(3)])
 	key := ""
 	if rnd.IntN(20) == 0 {
 		key = fmt.Sprintf("key-%d", rnd.IntN(40))
@@ -77,32 +78,42 @@ func (l *load) one(ctx context.Context, rnd *rand.Rand, i int64) {
 	if cancel < 2 || rnd.IntN(3) == 0 {
 		doc += fmt.Sprintf(`,"delay":"%dms"`, rnd.IntN(4000))
 	}
+	id, ok := l.submit(ctx, payload, doc, key)
+	if !ok {
+		wait(ctx, 100*time.Millisecond)
+		return
+	}
+	if cancel < 4 && id != 0 {
+		time.Sleep(time.Duration(rnd.IntN(1500)) * time.Millisecond)
+		l.cancel(ctx, id)
+	}
+}
+
+// submit submits one job and reports whether it was answered. The id is 0 unless it is a new one.
+func (l *load) submit(ctx context.Context, payload, doc, key string) (id int64, ok bool) {
 	var out struct {
 		ID        string    `json:"id"`
 		RunAt     time.Time `json:"run_at"`
 		Duplicate bool      `json:"duplicate"`
 	}
+	begun := time.Now()
 	code, err := l.post(ctx, "/v1/jobs", "{"+doc+"}", &out)
 	if err != nil || (code != http.StatusCreated && code != http.StatusOK) {
 		l.lost.Add(1)
-		select {
-		case <-ctx.Done():
-		case <-time.After(100 * time.Millisecond):
-		}
-		return
+		return 0, false
 	}
-	var id int64
 	_, _ = fmt.Sscan(out.ID, &id)
 	l.w.say("accepted", id, code)
 	l.mu.Lock()
-	if _, known := l.jobs[id]; !known && !out.Duplicate {
-		l.jobs[id] = submitted{payload: payload, key: key, runAt: out.RunAt}
+	defer l.mu.Unlock()
+	if key != heldKey {
+		l.answers = append(l.answers, time.Since(begun))
 	}
-	l.mu.Unlock()
-	if cancel < 4 && !out.Duplicate {
-		time.Sleep(time.Duration(rnd.IntN(1500)) * time.Millisecond)
-		l.cancel(ctx, id)
+	if _, known := l.jobs[id]; known || out.Duplicate {
+		return 0, true
 	}
+	l.jobs[id] = submitted{payload: payload, key: key, runAt: out.RunAt}
+	return id, true
 }
 
 func (l *load) cancel(ctx context.Context, id int64) {
@@ -158,6 +169,11 @@ func duration(rnd *rand.Rand) int {
 		return rnd.IntN(500)
 	}
 	return 1000 + rnd.IntN(5000)
+}
+
+// typeOf is mostly what every worker has a handler for.
+func typeOf(rnd *rand.Rand) string {
+	return []string{"work", "work", "work", "work", "work", "work", "work", "work", "odd", "even"}[rnd.IntN(10)]
 }
 
 // times is how many attempts fail.

@@ -29,6 +29,7 @@ func runNode(args []string) error {
 	addr := f.String("addr", "", "address of the api")
 	file := f.String("witness", "", "witness file")
 	arm := f.String("point", "", "point to die at")
+	types := f.String("types", "work", "types with a handler, with commas")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -51,11 +52,16 @@ func runNode(args []string) error {
 		return err
 	}
 	defer store.Close()
+	handler := &seenHandler{w, p}
+	handlers := core.Handlers{"poison": core.HandlerFunc(handler.poison)}
+	for typ := range strings.SplitSeq(*types, ",") {
+		handlers[typ] = core.HandlerFunc(handler.work)
+	}
 	parts := node.Parts{
 		Settings: shortSettings(),
 		Roles:    roles,
 		Store:    &seenStore{Store: store, w: w, p: p},
-		Handlers: core.Handlers{"work": core.HandlerFunc((&seenHandler{w, p}).work)},
+		Handlers: handlers,
 		Log:      slog.New(slog.NewTextHandler(os.Stderr, nil)).With("node", *name),
 	}
 	if strings.Contains(*role, "api") {
@@ -117,6 +123,15 @@ func (h *seenHandler) work(ctx context.Context, j *core.Job) (json.RawMessage, e
 	}
 	h.w.say("leave", j.ID, j.LeaseToken, how)
 	return nil, err
+}
+
+// poison ends the process that runs it.
+func (h *seenHandler) poison(_ context.Context, j *core.Job) (json.RawMessage, error) {
+	h.w.say("enter", j.ID, j.LeaseToken, j.Attempts, j.LeaseUntil.UnixMicro())
+	time.Sleep(time.Second)
+	h.w.say("poisoned", j.ID)
+	os.Exit(3)
+	return nil, nil
 }
 
 func (h *seenHandler) act(ctx context.Context, j *core.Job) error {

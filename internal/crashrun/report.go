@@ -19,6 +19,11 @@ func (st *stage) report(v *verdict, done map[string]int, rows int, took time.Dur
 		kinds = append(kinds, fmt.Sprintf("%s %d", k, done[k]))
 	}
 	fmt.Printf("%d faults: %s; died at named points: %v\n", total, strings.Join(kinds, ", "), v.points)
+	if t := st.trouble; t.strange != nil {
+		fmt.Printf("trouble: the poison job ended %d processes, %d rows were set apart, %d submits under the held key were not answered with a job\n",
+			v.counts["poisoned"], t.rows, t.refusals.Load())
+	}
+	fmt.Printf("%d jobs of a second or more failed for good: they met a kill in each of five runs\n", v.counts["long jobs failed"])
 	if v.worst > 0 {
 		fmt.Printf("worst wait after a tick died between commit and publish, with database and queue up: %s\n", v.worst.Round(time.Millisecond))
 	}
@@ -26,14 +31,14 @@ func (st *stage) report(v *verdict, done map[string]int, rows int, took time.Dur
 		fmt.Printf("%d messages are left in the queues, %d became dead letters\n", v.left, v.dead)
 	}
 	broken := 0
-	for _, inv := range []string{"1", "2", "3", "4", "5", "6", "9", "10", "11"} {
+	for _, inv := range []string{"1", "2", "3", "4", "5", "6", "9", "10", "11", "named", "neighbours"} {
 		fs := v.faults[inv]
 		broken += len(fs)
 		if len(fs) == 0 {
-			fmt.Printf("invariant %s holds\n", inv)
+			fmt.Printf("%s holds\n", called(inv))
 			continue
 		}
-		fmt.Printf("invariant %s BROKEN %d times:\n  %s\n", inv, len(fs), strings.Join(fs[:min(len(fs), 10)], "\n  "))
+		fmt.Printf("%s BROKEN %d times:\n  %s\n", called(inv), len(fs), strings.Join(fs[:min(len(fs), 10)], "\n  "))
 	}
 	if v.counts["run_at compared"] < rows/4 {
 		return fmt.Errorf("run_at could be compared for %d of %d jobs only", v.counts["run_at compared"], rows)
@@ -50,4 +55,15 @@ func (st *stage) report(v *verdict, done map[string]int, rows int, took time.Dur
 		}
 	}
 	return nil
+}
+
+// called is a line of the verdict.
+func called(name string) string {
+	switch name {
+	case "named":
+		return "what is at fault is set apart and named: it"
+	case "neighbours":
+		return "its neighbours go on: it"
+	}
+	return "invariant " + name
 }

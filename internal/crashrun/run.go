@@ -27,46 +27,49 @@ type stage struct {
 	witness *witness
 	ps      []*process
 	load    *load
+	trouble *trouble
 	close   []func() error // last first
 
 	queueFault sync.Mutex // held while the queue's server is being restarted
 }
 
-// crash runs one layout from an empty database to its verdict.
-func crash(ctx context.Context, which string, s settings) (err error) {
+// crash runs one layout from an empty database to its verdict, and returns what its jobs waited.
+func crash(ctx context.Context, which string, s settings) (waited *lags, err error) {
 	start := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, s.within)
 	defer cancel()
 	l, err := findLayout(which)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if s.jobs == 0 {
 		s.jobs = l.jobs
 	}
-	fmt.Printf("layout %s (%s), %d jobs, seed %d: lease %s, heartbeat %s, bucket lease %s, back-off 200ms then 1s, freeze %s\n",
-		which, l.says, s.jobs, s.seed, time.Duration(lease), time.Duration(heartbeat), time.Duration(bucketLease), time.Duration(freezeFor))
+	fmt.Printf("layout %s (%s), trouble %t, %d jobs, seed %d: lease %s, heartbeat %s, bucket lease %s, back-off 200ms then 1s, freeze %s\n",
+		which, l.says, s.trouble, s.jobs, s.seed, time.Duration(lease), time.Duration(heartbeat), time.Duration(bucketLease), time.Duration(freezeFor))
 	st := &stage{settings: s, layout: l}
 	defer func() { err = errors.Join(err, st.clear()) }()
 	path, err := st.build(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	done, rows, err := st.run(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	events, err := readWitness(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	v := check(events, rows, st.load.jobs)
+	v := check(events, rows, st.load.jobs, st.trouble)
 	if st.queue != nil {
 		if v.left, v.dead, err = st.queue.Left(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return st.report(v, done, len(rows), time.Since(start))
+	waited = lagsOf(events, st.load)
+	fmt.Println(waited)
+	return waited, st.report(v, done, len(rows), time.Since(start))
 }
 
 // build starts the servers and makes the processes, which are not started yet. It returns the path of the witness file.
@@ -108,10 +111,11 @@ func (st *stage) build(ctx context.Context) (path string, err error) {
 		return "", err
 	}
 	for _, n := range st.nodes {
-		args := []string{"-dsn", st.dsn, "-witness", path, "-addr", addr}
+		args := []string{"-dsn", st.dsn, "-witness", path, "-addr", addr, "-types", st.types(n.name, st.settings.trouble)}
 		st.ps = append(st.ps, &process{name: n.name, role: n.role, args: args, env: env, w: st.witness, log: logs})
 	}
 	st.load = newLoad("http://"+addr, st.witness, st.settings.span)
+	st.trouble = &trouble{dsn: st.dsn, load: st.load}
 	return path, postgres.Migrate(ctx, st.dsn)
 }
 
@@ -129,6 +133,9 @@ func (st *stage) run(ctx context.Context) (map[string]int, []core.Job, error) {
 		return nil, nil, err
 	}
 	defer store.Close()
+	if err := st.trouble.prepare(ctx, store, st.settings.trouble); err != nil {
+		return nil, nil, err
+	}
 	alive, kill := context.WithCancel(ctx)
 	defer kill()
 	var children sync.WaitGroup
@@ -140,11 +147,29 @@ func (st *stage) run(ctx context.Context) (map[string]int, []core.Job, error) {
 	var loading sync.WaitGroup
 	loading.Go(func() { st.load.run(ctx, st.settings.seed, st.settings.jobs) })
 	plan := faultPlan(rnd, st.ps, st.points, st.settings.faults, st.queue != nil && st.queue.Durable)
+	troubling, calm := context.WithCancel(ctx)
+	defer calm()
+	troubled := make(chan error, 1)
+	go func() {
+		if st.settings.trouble {
+			wait(troubling, st.settings.span/10)
+			troubled <- st.trouble.inflict(troubling)
+		} else {
+			troubled <- nil
+		}
+	}()
 	done, err := st.inflict(ctx, rnd, plan, st.settings.span/time.Duration(len(plan)))
 	if err != nil {
 		return done, nil, err
 	}
 	loading.Wait()
+	calm()
+	if err := <-troubled; err != nil {
+		return done, nil, err
+	}
+	if err := st.trouble.end(ctx); err != nil {
+		return done, nil, err
+	}
 	rows, err := settle(ctx, store)
 	kill()
 	children.Wait()
@@ -158,14 +183,18 @@ func (st *stage) run(ctx context.Context) (map[string]int, []core.Job, error) {
 
 // settle waits until nothing lives any more, and reads all rows.
 func settle(ctx context.Context, store core.Store) ([]core.Job, error) {
+	var live core.Page
 	for {
-		live, err := store.List(ctx, core.ListQuery{Statuses: []core.Status{core.Scheduled, core.Queued, core.Running}, Limit: 1})
+		now, err := store.List(ctx, core.ListQuery{Statuses: []core.Status{core.Scheduled, core.Queued, core.Running}, Limit: 1})
+		if err == nil {
+			live = now
+		}
 		if err == nil && len(live.Jobs) == 0 && live.Next == 0 {
 			break
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("jobs still live at the end: %w", ctx.Err())
+			return nil, fmt.Errorf("jobs still live at the end, such as %+v: %w", live.Jobs, ctx.Err())
 		case <-time.After(250 * time.Millisecond):
 		}
 	}
