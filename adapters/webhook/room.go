@@ -17,19 +17,31 @@ type bounds struct {
 	perHost   int
 }
 
-// How a party leaves room for others: it takes another slot only while what is left free, times its part, is more than it
-// has. A tenant alone takes nine in ten of all slots. If there are two, each takes nine in nineteen. So deliveries that get
-// no answer never take the last slot of the others. At a host a URL leaves room, what differs in the query only leaves less,
-// and a tenant least: so each leaves some to those beside it.
+// How a party leaves room for others: it takes another slot only while it has less than its part times what is free afterwards. So
+// those that get no answer leave something to those that come later, who leave less. A party without any may take the last one.
+// What a tenant may take at a host is shared by its paths in the same way, and what a path may take by its URLs: six URLs that
+// never answer are needed to fill a host of 50. Hosts with few slots leave room to other URLs only, or none.
 const (
-	tenantPart     = 9  // of all slots
-	endpointPart   = 9  // of a host's
-	pathPart       = 19 // of a host's
-	hostTenantPart = 49 // of a host's
+	tenantPart     = 4 // of all slots
+	hostTenantPart = 9 // of a host's
+	pathPart       = 9 // of what its tenant may take; what differs in the query only is one path
+	endpointPart   = 3 // of what its path may take
+
+	sharedFrom = 5  // slots of a host, from which on URLs leave room
+	nestedFrom = 10 // and from which on paths and tenants do
 )
 
-// leavesRoom reports whether a party that has so many slots may take one more of those that are free.
-func leavesRoom(has, free, part int) bool { return free > 0 && has < part*free }
+// mayTake is how many of the free slots a party may take that has some already.
+func mayTake(has, free, part int) int {
+	if free < 1 {
+		return 0
+	}
+	n := (part*(free-1) - has + part) / (part + 1) // rounded up
+	if has == 0 {
+		return max(n, 1)
+	}
+	return max(n, 0)
+}
 
 // waiting is how many jobs may wait for a place. They hold slots of the worker meanwhile, so they are few.
 func (b bounds) waiting() int { return max(b.slots/20, 1) }
@@ -52,17 +64,21 @@ func (b bounds) room(g *gates, p *pass) lack {
 	switch {
 	case g.inFlight >= b.slots:
 		return noSlots
-	case b.perTenant > 0 && tenant >= b.perTenant, !leavesRoom(tenant, b.slots-g.inFlight, tenantPart):
+	case b.perTenant > 0 && tenant >= b.perTenant, mayTake(tenant, b.slots-g.inFlight, tenantPart) == 0:
 		return tenantFull
 	case p.host.inFlight >= b.perHost:
 		return hostFull
 	}
 	free := b.perHost - p.host.inFlight
+	if b.perHost >= nestedFrom {
+		free = mayTake(p.host.parties[p.route.tenantKey()], free, hostTenantPart)
+		free = mayTake(p.host.parties[p.route.pathKey()], free, pathPart)
+	}
 	switch {
-	case !leavesRoom(p.endpoint.inFlight, free, endpointPart):
-		return endpointFull
-	case !leavesRoom(p.host.parties[p.route.pathKey()], free, pathPart), !leavesRoom(p.host.parties[p.route.tenantKey()], free, hostTenantPart):
+	case free == 0:
 		return hostPartFull
+	case b.perHost >= sharedFrom && mayTake(p.endpoint.inFlight, free, endpointPart) == 0:
+		return endpointFull
 	}
 	return roomLeft
 }

@@ -15,9 +15,9 @@ func TestSilentPartsOfAHostLeaveRoom(t *testing.T) {
 		good   []string // URLs of the same tenant that are delivered to all the same
 		takes  int      // of 50
 	}{
-		"one URL":           {func(int64) string { return host + "/in?shop=1" }, []string{"/in?shop=2", "/in", "/good"}, 45},
-		"a query each time": {func(i int64) string { return fmt.Sprint(host, "/bad?n=", i) }, []string{"/good", "/good?n=1"}, 48},
-		"a path each time":  {func(i int64) string { return fmt.Sprint(host, "/bad/", i) }, nil, 49},
+		"one URL":           {func(int64) string { return host + "/in?shop=1" }, []string{"/in?shop=2", "/in", "/good"}, 30},
+		"a query each time": {func(i int64) string { return fmt.Sprint(host, "/bad?n=", i) }, []string{"/good", "/good?n=1"}, 40},
+		"a path each time":  {func(i int64) string { return fmt.Sprint(host, "/bad/", i) }, nil, 45},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWebhook(t, Options{PerHost: 50, PerWait: time.Nanosecond})
@@ -60,5 +60,35 @@ func TestSilentPartsOfAHostLeaveRoom(t *testing.T) {
 				t.Errorf("counted for ever: %v", p.host.parties)
 			}
 		})
+	}
+}
+
+// TestSilentURLsLeaveRoomForAGoodOne: URLs of a host that never answer, each with more jobs than there are slots, do not fill it.
+func TestSilentURLsLeaveRoomForAGoodOne(t *testing.T) {
+	for perHost, silent := range map[int]int{50: 5, 20: 4, 10: 2, 8: 2, 6: 2, 5: 1} {
+		w := newWebhook(t, Options{PerHost: perHost, PerWait: time.Nanosecond})
+		for url := range silent {
+			for i := range int64(2 * perHost) {
+				_, _ = w.gates.enter(t.Context(), routeTo(t, w, i, "", "hook", fmt.Sprint("https://h.example/silent/", url)))
+			}
+		}
+		if _, err := w.gates.enter(t.Context(), routeTo(t, w, 1, "", "hook", "https://h.example/good")); err != nil {
+			t.Errorf("of %d slots %d silent URLs leave none: %v", perHost, silent, err)
+		}
+	}
+}
+
+// TestSilentTenantsLeaveRoom: the same among tenants, of all slots for deliveries.
+func TestSilentTenantsLeaveRoom(t *testing.T) {
+	for slots, silent := range map[int]int{900: 5, 100: 3, 20: 2} {
+		w := newWebhook(t, Options{Slots: slots, PerHost: 10_000, PerWait: time.Nanosecond})
+		for tenant := range silent {
+			for i := range int64(2 * slots) {
+				_, _ = w.gates.enter(t.Context(), routeTo(t, w, i, fmt.Sprint("silent", tenant), "hook", fmt.Sprint("https://h", i, ".example/")))
+			}
+		}
+		if _, err := w.gates.enter(t.Context(), routeTo(t, w, 1, "good", "hook", "https://good.example/")); err != nil {
+			t.Errorf("of %d slots %d silent tenants leave none: %v", slots, silent, err)
+		}
 	}
 }

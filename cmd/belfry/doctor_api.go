@@ -216,7 +216,7 @@ func checkWork(f *findings, s *client.Stats, whole bool) {
 		f.leftOut("stuck", notVisible)
 	} else if s.Stuck > 0 {
 		f.broken("stuck", "running under a lease that has passed: "+jobs(s.Stuck),
-			"a tick takes them back within seconds: if the number stays, no tick runs, so start one and look at its log")
+			"a tick takes them back within seconds: if the number stays, look at the rows that raise an error, if any are named here; else no tick runs, so start one and look at its log")
 	} else {
 		f.ok("stuck", "no running job is without a lease")
 	}
