@@ -15,7 +15,7 @@ import (
 
 // Share runs n jobs of two types, one after the other, on workers that share a queue: on two that handle both types and, in
 // a store and a queue of their own, on two with one type each, so that many a message comes to the worker that cannot run
-// it. All run, once; those of the second kind start about as soon. Where workers may only receive they give strays back by
+// it. All run, once, and none is put off. Where workers may only receive they give strays back by
 // their rows.
 func Share(t *testing.T, open func() (core.Store, core.Queue), n int, mayOnlyReceive bool) {
 	t.Helper()
@@ -24,16 +24,10 @@ func Share(t *testing.T, open func() (core.Store, core.Queue), n int, mayOnlyRec
 	like := lagsOf(t, store, queue, n, [][]string{types, types}, mayOnlyReceive)
 	store, queue = open()
 	apart := lagsOf(t, store, queue, n, [][]string{types[:1], types[1:]}, mayOnlyReceive)
-	worst := max(like[len(like)-1], time.Second)
-	late := 0
-	for _, lag := range apart {
-		if lag > 2*worst {
-			late++
-		}
-	}
 	t.Logf("like workers: median %s, worst %s; different ones: median %s, worst %s", like[len(like)/2], like[len(like)-1], apart[len(apart)/2], apart[len(apart)-1])
-	if late > n/50 {
-		t.Errorf("%d of %d jobs started later than %s", late, len(apart), 2*worst)
+	// A type that nobody handles is put off by 30 s at first: a job that waits so long was taken for one.
+	if apart[len(apart)-1] > max(30*time.Second, 10*like[len(like)-1]) {
+		t.Errorf("a job started after %s", apart[len(apart)-1])
 	}
 	stats, err := store.Stats(context.Background(), time.Hour)
 	if err != nil {
