@@ -97,8 +97,8 @@ func inTxArgs(j *core.NewJob) []any {
 		waits[i] = intervalText(wait)
 	}
 	return []any{
-		j.Type, textUnless(len(j.Payload) == 0, string(j.Payload)), instantText(j.RunAt), textUnless(j.Delay == 0, intervalText(j.Delay)), j.Priority.String(), j.Tenant,
-		textUnless(j.DedupeKey == "", j.DedupeKey), textUnless(j.MaxAttempts == 0, strconv.Itoa(j.MaxAttempts)), textUnless(j.Timeout == 0, intervalText(j.Timeout)),
+		j.Type, textUnless(len(j.Payload) == 0, string(j.Payload)), instantText(j.RunAt), textUnless(j.Delay == 0, intervalText(j.Delay)), j.Priority.String(),
+		textUnless(j.Tenant == "", j.Tenant), textUnless(j.DedupeKey == "", j.DedupeKey), textUnless(j.MaxAttempts == 0, strconv.Itoa(j.MaxAttempts)), textUnless(j.Timeout == 0, intervalText(j.Timeout)),
 		instantText(j.ExpiresAt), textUnless(j.Backoff == nil, textsLiteral(waits)), textUnless(j.Target == nil, string(j.Target)),
 		textUnless(j.Tags == nil, textsLiteral(j.Tags)), j.Trace,
 	}

@@ -65,7 +65,7 @@ func (a *API) jobField(d *decoder, j *core.NewJob, now time.Time, name string, v
 	case "priority":
 		j.Priority = d.priority(name, value)
 	case "tenant":
-		j.Tenant, _ = d.text(name, value)
+		j.Tenant = d.some(name, value)
 	case "dedupe_key":
 		j.DedupeKey = d.some(name, value)
 	case "max_attempts":

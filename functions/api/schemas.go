@@ -13,7 +13,7 @@ type newJobDoc struct {
 	RunAt       string         `json:"run_at,omitempty" format:"date-time" doc:"When it may start: from 10 years ago to 100 years ahead, kept to the microsecond. Neither run_at nor delay means now."`
 	Delay       durationText   `json:"delay,omitempty" doc:"Instead of run_at: a duration from now, by the store's clock." example:"1h30m"`
 	Priority    string         `json:"priority,omitempty" enum:"critical,default,bulk" doc:"Left out, it is default."`
-	Tenant      lineText       `json:"tenant,omitempty" maxLength:"255" doc:"For whom; empty means for nobody in particular."`
+	Tenant      lineText       `json:"tenant,omitempty" minLength:"1" maxLength:"255" doc:"For whom; left out, for nobody in particular."`
 	DedupeKey   lineText       `json:"dedupe_key,omitempty" minLength:"1" maxLength:"512" doc:"While a live job of the same tenant has this key, submitting again answers with that job. Nothing else makes two jobs the same, whatever their payloads. Keys that begin with belfry. are Belfry's own."`
 	MaxAttempts int            `json:"max_attempts,omitempty" minimum:"1" maximum:"100" doc:"Left out, it is what the type says, else 5."`
 	Timeout     durationText   `json:"timeout,omitempty" doc:"Of one attempt: a duration from 1s to 24h." example:"90s"`

@@ -112,7 +112,8 @@ func textCases() []Case {
 		)
 	}
 	return append(all,
-		sayBoth("tenant empty", "", `"tenant":""`, `tenant => ''`),
+		sayBoth("tenant empty", "tenant", `"tenant":""`, `tenant => ''`),
+		saySQL("tenant empty beside a traceparent that is, as Go programs of the version before send it", "", `tenant => '', traceparent => ''`),
 		sayBoth("dedupe_key empty", "dedupe_key", `"dedupe_key":""`, `dedupe_key => ''`),
 	)
 }
