@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	code.dny.dev/ssrf v0.3.0
+	github.com/KimMachineGun/automemlimit v1.0.1
 	github.com/aws/aws-sdk-go-v2/service/lambda v1.115.0
 	github.com/caarlos0/env/v11 v11.4.2
 	github.com/danielgtaylor/huma/v2 v2.37.2
@@ -28,7 +29,10 @@ require (
 	modernc.org/sqlite v1.62.0
 )
 
-require github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.7.27 // indirect
+require (
+	github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.7.27 // indirect
+	github.com/pbnjay/memory v0.0.0-20210728143218-7b4eea64cf58 // indirect
+)
 
 require (
 	cloud.google.com/go/cloudsqlconn v1.26.0

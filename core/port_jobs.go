@@ -71,6 +71,15 @@ func PageOf(jobs []Job, limit int) Page {
 	return p
 }
 
+// Size is how many bytes of payload, result, target and errors a job has.
+func (j *Job) Size() int {
+	size := len(j.Payload) + len(j.Result) + len(j.Target)
+	for i := range j.Errors {
+		size += len(j.Errors[i].Error)
+	}
+	return size
+}
+
 // Pace spreads run_at of what is put back: row i gets From + i × Every.
 type Pace struct {
 	From  time.Time     // zero means now, and so does one that has passed
@@ -105,6 +114,7 @@ type ListQuery struct {
 	RunBefore time.Time // run_at <
 	Before    int64     // ids below this; 0 means from the newest
 	Limit     int       // 1 … 1,000
+	Bytes     int       // a page ends with the job by which the sizes of its jobs come to this. 0 means with none
 
 	Group        string    // dead letters only: DeadGroup.Group
 	FailedBefore time.Time // dead letters only: finished_at <

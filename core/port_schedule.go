@@ -11,7 +11,11 @@ type ScheduleQuery struct {
 	AfterName   string
 	TZDataNot   string // those whose next instant was computed with another version
 	Limit       int    // 1 … 1,000
+	Bytes       int    // the list ends with the schedule by which payloads and targets come to this. 0 means with none
 }
+
+// Size is how many bytes of payload and target a schedule has.
+func (s *Schedule) Size() int { return len(s.Rule.Payload) + len(s.Rule.Target) }
 
 // OccurrenceQuery selects ledger rows of one schedule, newest first. Zero fields do not restrict.
 type OccurrenceQuery struct {

@@ -33,15 +33,22 @@ func (s *Store) List(ctx context.Context, q core.ListQuery) (core.Page, error) {
 // listRows sends one form of list. whole is false where the rows in flight were too many to be listed as such.
 func (s *Store) listRows(ctx context.Context, name string, q core.ListQuery) (page core.Page, whole bool, err error) {
 	whole = true
+	size, full := 0, false
 	err = s.read(ctx, "list", s.guard(glanceWait), s.sql.call(name, listArgs(q, s.window()), func(r wire.Row) error {
 		last := r.Bool(jobWidth + 1)
 		if last && name == "list_in_flight" {
 			whole = false
 		}
-		if r.Bool(jobWidth) {
-			page.Jobs = append(page.Jobs, job(r))
+		if full {
+			return nil
 		}
-		if last || len(page.Jobs) == q.Limit {
+		if r.Bool(jobWidth) {
+			j := job(r)
+			size += j.Size()
+			page.Jobs = append(page.Jobs, j)
+			full = q.Bytes > 0 && size >= q.Bytes
+		}
+		if last || full || len(page.Jobs) == q.Limit {
 			page.Next = r.Int(colID)
 		}
 		return nil

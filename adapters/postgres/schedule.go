@@ -37,7 +37,7 @@ func (s *Store) CreateSchedule(ctx context.Context, sched core.Schedule) (core.S
 
 // GetSchedule reads one schedule.
 func (s *Store) GetSchedule(ctx context.Context, tenant, name string) (core.Schedule, error) {
-	list, err := s.schedules(ctx, "get schedule", s.sql.call, "get_schedule", wire.NewArgs(2).Text(tenant).Text(name))
+	list, err := s.schedules(ctx, 0, "get schedule", s.sql.call, "get_schedule", wire.NewArgs(2).Text(tenant).Text(name))
 	if err == nil && len(list) == 0 {
 		err = wrap("get schedule", core.ErrNotFound)
 	}
@@ -53,7 +53,7 @@ func (s *Store) ListSchedules(ctx context.Context, q core.ScheduleQuery) ([]core
 	if q.TZDataNot != "" {
 		name, a = "stale_schedules", wire.NewArgs(2).Text(q.TZDataNot).Int8(int64(q.Limit))
 	}
-	list, err := s.schedules(ctx, "list schedules", s.sql.call, name, a)
+	list, err := s.schedules(ctx, q.Bytes, "list schedules", s.sql.call, name, a)
 	if !errors.Is(err, core.ErrRow) {
 		return list, err
 	}
@@ -71,7 +71,7 @@ func (s *Store) ListSchedules(ctx context.Context, q core.ScheduleQuery) ([]core
 		at[list[i].ID], ids[i] = i, list[i].ID
 	}
 	err = core.Halve(ctx, ids, func(part []int64) error {
-		read, err := s.schedules(ctx, "list schedules", s.sql.call, "listed_schedules", idArgs(part))
+		read, err := s.schedules(ctx, 0, "list schedules", s.sql.call, "listed_schedules", idArgs(part))
 		for _, one := range read {
 			list[at[one.ID]] = one
 		}
@@ -82,9 +82,15 @@ func (s *Store) ListSchedules(ctx context.Context, q core.ScheduleQuery) ([]core
 	return list, err
 }
 
-func (s *Store) schedules(ctx context.Context, act string, call func(string, *wire.Args, func(wire.Row) error) wire.Call, name string, a *wire.Args) (list []core.Schedule, err error) {
+func (s *Store) schedules(ctx context.Context, bytes int, act string, call func(string, *wire.Args, func(wire.Row) error) wire.Call, name string, a *wire.Args) (list []core.Schedule, err error) {
+	size := 0
 	err = s.read(ctx, act, s.guard(glanceWait), call(name, a, func(r wire.Row) error {
-		list = append(list, schedule(r))
+		if bytes > 0 && size >= bytes {
+			return nil
+		}
+		one := schedule(r)
+		size += one.Size()
+		list = append(list, one)
 		return nil
 	}))
 	return list, err

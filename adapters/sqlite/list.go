@@ -3,6 +3,7 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 
 	"github.com/belfry-dev/belfry/core"
@@ -53,6 +54,9 @@ func listBits(q core.ListQuery) (bits int64) {
 	return bits
 }
 
+// errEnough ends a statement whose further rows are not asked for.
+var errEnough = errors.New("enough")
+
 // listing is one call of List, in one snapshot.
 type listing struct {
 	q      core.ListQuery
@@ -79,12 +83,21 @@ func (l *listing) page(ctx context.Context, c *conn) (core.Page, error) {
 }
 
 func (l *listing) read(ctx context.Context, c *conn, name string) (core.Page, error) {
-	var jobs []core.Job
+	var page core.Page
+	size := 0
 	err := c.query(ctx, name, func(r row) error {
-		jobs = append(jobs, r.job())
+		j := r.job()
+		size += j.Size()
+		if page.Jobs = append(page.Jobs, j); l.q.Bytes > 0 && size >= l.q.Bytes {
+			return errEnough
+		}
 		return nil
 	}, l.args()...)
-	return core.PageOf(jobs, l.q.Limit), err
+	page = core.PageOf(page.Jobs, l.q.Limit)
+	if errors.Is(err, errEnough) {
+		page.Next, err = page.Jobs[len(page.Jobs)-1].ID, nil
+	}
+	return page, err
 }
 
 func (l *listing) args() []any {

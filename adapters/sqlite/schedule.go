@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 
@@ -37,7 +38,7 @@ func (s *Store) CreateSchedule(ctx context.Context, sched core.Schedule) (core.S
 
 // GetSchedule reads one schedule.
 func (s *Store) GetSchedule(ctx context.Context, tenant, name string) (core.Schedule, error) {
-	list, err := s.schedules(ctx, "get_schedule", tenant, name)
+	list, err := s.schedules(ctx, 0, "get_schedule", tenant, name)
 	if err == nil && len(list) == 0 {
 		err = core.ErrNotFound
 	}
@@ -50,24 +51,33 @@ func (s *Store) GetSchedule(ctx context.Context, tenant, name string) (core.Sche
 // ListSchedules reads schedules by tenant and name.
 func (s *Store) ListSchedules(ctx context.Context, q core.ScheduleQuery) ([]core.Schedule, error) {
 	if q.TZDataNot != "" {
-		list, err := s.schedules(ctx, "stale_schedules", q.TZDataNot, int64(q.Limit))
+		list, err := s.schedules(ctx, 0, "stale_schedules", q.TZDataNot, int64(q.Limit))
 		return list, wrap("list schedules", err)
 	}
 	var paused any
 	if q.Paused != nil {
 		paused = number(*q.Paused)
 	}
-	list, err := s.schedules(ctx, "list_schedules", tenantOrNull(q.Tenant), q.Type, paused, q.AfterTenant, q.AfterName, int64(q.Limit))
+	list, err := s.schedules(ctx, q.Bytes, "list_schedules", tenantOrNull(q.Tenant), q.Type, paused, q.AfterTenant, q.AfterName, int64(q.Limit))
 	return list, wrap("list schedules", err)
 }
 
-func (s *Store) schedules(ctx context.Context, name string, args ...any) (list []core.Schedule, err error) {
+func (s *Store) schedules(ctx context.Context, bytes int, name string, args ...any) (list []core.Schedule, err error) {
 	err = s.readers.read(ctx, func(c *conn) error {
 		list = nil
-		return c.query(ctx, name, func(r row) error {
-			list = append(list, r.schedule())
+		size := 0
+		err := c.query(ctx, name, func(r row) error {
+			one := r.schedule()
+			size += one.Size()
+			if list = append(list, one); bytes > 0 && size >= bytes {
+				return errEnough
+			}
 			return nil
 		}, args...)
+		if errors.Is(err, errEnough) {
+			err = nil
+		}
+		return err
 	})
 	return list, err
 }

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
@@ -13,6 +14,7 @@ func listScenarios() []scenario {
 		{"List/every filter keeps its own", listFilters},
 		{"List/finds the jobs of a schedule", listSchedule},
 		{"List/pages by id without gap or duplicate while jobs move", listPages},
+		{"List/ends a page by the bytes of its jobs, and loses none", listBytes},
 		{"List/finds few among many within a bounded number of short pages", listFew},
 		{"List/finds the jobs of a small tenant and those in flight at once", listSmall},
 		{"Ended/answers those that have ended and no others", endedOnly},
@@ -154,6 +156,41 @@ func listPages(s *stage) {
 		}
 		return nil
 	})
+}
+
+// listBytes pages through jobs of 1,000 bytes in every table by all kinds of queries, two and a half thousand bytes at a time.
+func listBytes(s *stage) {
+	tenant := "t"
+	all := []core.Status{core.Scheduled, core.Queued, core.Running, core.Done, core.Failed, core.Cancelled}
+	for range 4 {
+		for _, status := range all {
+			s.put(status, core.NewJob{Tenant: tenant, Payload: []byte(`"` + strings.Repeat("x", 998) + `"`)})
+		}
+	}
+	for name, q := range map[string]core.ListQuery{
+		"everything": {}, "tenant": {Tenant: &tenant}, "waiting": {Statuses: []core.Status{core.Scheduled}}, "in flight": {Statuses: []core.Status{core.Queued, core.Running}},
+		"ended": {Statuses: []core.Status{core.Done, core.Cancelled}}, "dead letters": {Statuses: []core.Status{core.Failed}},
+	} {
+		q.Limit = 100
+		want, got := idsOf(s.list(q)), []int64(nil)
+		for q.Bytes = 2_500; ; {
+			page, err := s.store.List(s.ctx, q)
+			s.must(err)
+			if len(page.Jobs) > 3 {
+				s.Errorf("%s: a page of %d jobs", name, len(page.Jobs))
+			}
+			if got = append(got, idsOf(page.Jobs)...); page.Next == 0 {
+				break
+			}
+			q.Before = page.Next
+		}
+		if len(want) < 4 || !slices.Equal(got, want) {
+			s.Errorf("%s: got %v, want %v", name, got, want)
+		}
+		if q.Before, q.Bytes = 0, 1; len(s.list(q)) != 1 {
+			s.Errorf("%s: a page of less than one job answers %d", name, len(s.list(q)))
+		}
+	}
 }
 
 // listFew: what is rare lies below more rows than one call looks at. A call says where to go on, whatever it found.

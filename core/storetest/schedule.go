@@ -105,12 +105,27 @@ func scheduleList(s *stage) {
 	var want []string
 	for _, tenant := range []string{"", "a", "b"} {
 		for i := range 5 {
-			rule := core.ScheduleRule{Type: []string{"x", "y"}[i%2], Paused: i == 4}
+			rule := core.ScheduleRule{Type: []string{"x", "y"}[i%2], Paused: i == 4, Payload: []byte(`"0123"`)}
 			_, err := s.store.CreateSchedule(s.ctx, core.Schedule{Tenant: tenant, Name: fmt.Sprintf("n%d", i), Rule: rule,
 				State: core.ScheduleState{Anchor: instant(0), Accounted: instant(0), TZData: []string{"2026a", "2026b"}[i%2]}})
 			s.must(err)
 			want = append(want, tenant+"/"+rule.Type+"/"+fmt.Sprint(i))
 		}
+	}
+	var few []string // 15 bytes of payloads at a time: three schedules
+	for q := (core.ScheduleQuery{Limit: 100, Bytes: 15}); ; {
+		page, err := s.store.ListSchedules(s.ctx, q)
+		s.must(err)
+		if len(page) == 0 || len(page) > 3 {
+			break
+		}
+		for _, one := range page {
+			few = append(few, one.Tenant+"/"+one.Rule.Type+"/"+one.Name[1:])
+			q.AfterTenant, q.AfterName = one.Tenant, one.Name
+		}
+	}
+	if !slices.Equal(few, want) {
+		s.Errorf("by bytes: got  %v\nwant %v", few, want)
 	}
 	var got []string
 	for q := (core.ScheduleQuery{Limit: 4}); ; {

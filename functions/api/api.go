@@ -60,6 +60,9 @@ type Options struct {
 	Loopback bool
 	// Queues says that this installation hands jobs out through queues. Zero means that workers claim from the table.
 	Queues bool
+	// Spool is a directory for large bodies on their way in, and large answers on their way out. Zero means that they are in
+	// memory: where all disks are memory.
+	Spool string
 	// KeepAlive is how long the server keeps a connection on which no request comes: answers say so. Zero means that they
 	// say nothing.
 	KeepAlive time.Duration
@@ -70,20 +73,27 @@ type Options struct {
 
 // Limits bound what one request may take.
 type Limits struct {
-	Body      int64         // bytes of a request's body. Zero means 1 MiB + 64 KiB: a payload and what is around it
-	BatchBody int64         // bytes of a batch's body. Zero means 32 MiB
-	Batch     int           // jobs of a batch. Zero means core.MaxBatch
-	PageBytes int           // a page of a list ends early when its jobs come to this. Zero means 4 MiB
-	Looks     int           // a page of a list ends early when so many looks into the store found little. Zero means 50
-	LookTime  time.Duration // or when they took so long. Zero means 1 s
-	BodyTime  time.Duration // for a body to arrive. Zero means 30 s
-	Time      time.Duration // for an answer, ?wait= not counted. Zero means 30 s
-	TakeTime  time.Duration // for the caller to take an answer, and a second more for each 128 KiB. Zero means 30 s
-	Wait      time.Duration // longest ?wait=. Zero means 60 s
-	Waits     int           // requests that wait at once. Zero means 10,000
-	Timeout   time.Duration // of jobs and types that no target does the work of. Zero means core.MaxTimeout
-	Rate      int           // requests a second of one token, or of one address without one. Zero means no bound
+	Body      int64 // bytes of a request's body. Zero means 1 MiB + 64 KiB: a payload and what is around it
+	BatchBody int64 // bytes of a batch's body. Zero means 32 MiB
+	// Memory is how many bytes the bodies and answers of requests in flight may take; one caller has half of it. Beyond,
+	// requests wait for a while, and are then answered 503. Batches of more than an eighth are refused. Zero means 256 MiB.
+	Memory     int64
+	MemoryWait time.Duration // for what others hold of it. Zero means 5 s
+	Batch      int           // jobs of a batch. Zero means core.MaxBatch
+	PageBytes  int           // a page of a list ends early when its jobs come to this. Zero means 4 MiB
+	Looks      int           // a page of a list ends early when so many looks into the store found little. Zero means 50
+	LookTime   time.Duration // or when they took so long. Zero means 1 s
+	BodyTime   time.Duration // for a body to arrive. Zero means 30 s
+	Time       time.Duration // for an answer, ?wait= not counted. Zero means 30 s
+	TakeTime   time.Duration // for the caller to take an answer, and a second more for each 128 KiB. Zero means 30 s
+	Wait       time.Duration // longest ?wait=. Zero means 60 s
+	Waits      int           // requests that wait at once. Zero means 10,000
+	Timeout    time.Duration // of jobs and types that no target does the work of. Zero means core.MaxTimeout
+	Rate       int           // requests a second of one token, or of one address without one. Zero means no bound
 }
+
+// defaultPageBytes is the size of a page.
+const defaultPageBytes = 4 << 20
 
 // DeadLimit is the most dead letters one redrive or discard takes.
 const DeadLimit = 10_000
@@ -95,6 +105,10 @@ type API struct {
 	recent     *recentStats
 	states     *recentStates
 	gate       *gate
+	steps      steps
+	memory     *budget // for requests in flight
+	spool      *spool  // nil where nothing is kept on disk
+	turns      *budget // for work that takes a processor for a while
 	serve      http.Handler
 	operations []methodPath // that are served
 
@@ -124,6 +138,10 @@ func New(o Options) (*API, error) {
 	zero(&o.KeepKeys, 24*time.Hour)
 	o.Limits.fill()
 	a := &API{Options: o, wait: newWaiter(o.Jobs, o.Limits.Waits), recent: &recentStats{o.Stats, newReading[core.Stats]()}, states: &recentStates{o.Stats, newReading[core.ScheduleStates]()}}
+	a.memory, a.turns = newBudget(o.Limits.Memory, o.Limits.MemoryWait), newTurns()
+	if o.Spool != "" {
+		a.spool = &spool{dir: o.Spool, room: newBudget(diskTimes*o.Limits.Memory, 0)}
+	}
 	var err error
 	if a.gate, err = newGate(&o); err != nil {
 		return nil, fmt.Errorf("api: %w", err)
@@ -137,8 +155,11 @@ func New(o Options) (*API, error) {
 func (l *Limits) fill() {
 	zero(&l.Body, core.MaxPayloadBytes+64<<10)
 	zero(&l.BatchBody, 32<<20)
+	zero(&l.Memory, 256<<20)
+	zero(&l.MemoryWait, 5*time.Second)
+	l.BatchBody = min(l.BatchBody, l.Memory/callerShare/bodyTimes)
 	zero(&l.Batch, core.MaxBatch)
-	zero(&l.PageBytes, 4<<20)
+	zero(&l.PageBytes, defaultPageBytes)
 	zero(&l.Looks, 50)
 	zero(&l.LookTime, time.Second)
 	zero(&l.BodyTime, 30*time.Second)
@@ -165,6 +186,9 @@ func (a *API) Ended(ids ...int64) { a.wait.wake(ids) }
 // Drain has the API say that it is not ready, and that connections end, while it answers as before: what a host calls when
 // it is told to stop, a while before Close.
 func (a *API) Drain() { a.draining.Store(true) }
+
+// HeldMemory is how many bytes of memory requests in flight hold, as far as Limits.Memory counts them.
+func (a *API) HeldMemory() int64 { return a.memory.inUse() }
 
 // Close ends waiting requests and what runs in the background, and returns when it is gone.
 func (a *API) Close() { a.wait.close() }

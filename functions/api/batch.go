@@ -30,6 +30,9 @@ func (a *API) submitBatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := a.holdBatch(w, r, len(body), jobs, faults); err != nil {
+		return err
+	}
 	jobs = a.judgeTargets(r.Context(), jobs, faults)
 	if err := a.ofType(r.Context(), jobs); err != nil {
 		return err
@@ -57,15 +60,41 @@ func (a *API) submitBatch(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// What each job of a batch takes beside its part of the body, and one with a dedupe key beside that: it may be answered by a
+// job that is there already.
+const (
+	itemHold  = 2 << 10
+	keyedHold = 2 * core.MaxBriefBytes
+)
+
+// holdBatch has the request hold what its jobs take from here on.
+func (a *API) holdBatch(w http.ResponseWriter, r *http.Request, body int, jobs []core.NewJob, faults []*Problem) error {
+	n := bodyTimes*body + itemHold*len(faults)
+	for i := range jobs {
+		if jobs[i].DedupeKey != "" {
+			n += keyedHold
+		}
+	}
+	return holdOf(w).set(r.Context(), min(int64(n), a.memory.share))
+}
+
+// maxItemFaults bounds the faults that the answer to one batch tells of in full.
+const maxItemFaults = 1000
+
 // decodeBatch reads the jobs. faults has one entry per item: nil for those that are in jobs.
 func (a *API) decodeBatch(r *http.Request, raw []byte) (jobs []core.NewJob, faults []*Problem, err error) {
 	var d decoder
-	trace, caller := traceOf(r), callerOf(r.Context())
+	trace, caller, told := traceOf(r), callerOf(r.Context()), 0
 	d.object(raw, []string{"jobs"}, func(name string, value []byte) {
 		d.array(name, value, a.Limits.Batch, func(field string, value []byte) {
 			j, p := a.decodeJob(field+".", value)
 			if p == nil {
 				p = caller.adopt(field+".", &j)
+			}
+			if p != nil {
+				if told += len(p.Errors); told > maxItemFaults && len(p.Errors) > 1 {
+					p.Errors = p.Errors[:1:1] // the detail says how many more there are
+				}
 			}
 			if faults = append(faults, p); p == nil {
 				j.Trace = trace
@@ -100,7 +129,12 @@ func appendBrief(b []byte, j *core.Job) []byte {
 
 // batchAnswer is {"items": [...]}.
 func batchAnswer(jobs []core.NewJob, answers []core.Submitted, faults []*Problem) []byte {
-	b, next := []byte(`{"items":[`), 0
+	size := 0
+	for i := range jobs {
+		size += len(jobs[i].Payload) + len(jobs[i].Target)
+	}
+	b, next := make([]byte, 0, size+len(faults)*jobBytes), 0
+	b = append(b, `{"items":[`...)
 	for i, p := range faults {
 		b = comma(b, i)
 		if p != nil {

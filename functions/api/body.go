@@ -70,25 +70,43 @@ func checkMedia(h http.Header) *Problem {
 	return nil
 }
 
-// readAll reads the body within its limit, and the time that around has set.
+// readAll reads the body within its limit, and the time that around has set. From then on the request holds bodyTimes its
+// size, for what is made of it.
 func (a *API) readAll(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
-	var body bytes.Buffer
-	if r.ContentLength > 0 {
-		body.Grow(int(min(r.ContentLength, 64<<10)) + bytes.MinRead) // what is claimed is believed up to here
-	}
-	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
+	body, err := a.take(holdOf(w), r, http.MaxBytesReader(w, r.Body, limit))
 	var exceeded *http.MaxBytesError
 	switch {
 	case err == nil:
-		return body.Bytes(), nil
+		return body, nil
 	case errors.As(err, &exceeded):
 		return nil, tooLarge(limit)
+	case errors.Is(err, errCrowded), errors.Is(err, errNoDisk):
+		w.Header().Set("Connection", "close") // the rest of the body is not read
+		return nil, fmt.Errorf("%w: %w", errCrowded, err)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, newProblem(http.StatusRequestTimeout, "the body did not arrive in time").with("Connection", "close")
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, newProblem(http.StatusBadRequest, "the body ends before its Content-Length")
 	}
 	return nil, newProblem(http.StatusBadRequest, "the body could not be read to its end")
+}
+
+// take takes a body in. A small one of known size has its memory at once.
+func (a *API) take(h *hold, r *http.Request, from io.Reader) ([]byte, error) {
+	if known := r.ContentLength; 0 < known && known <= spoolAt {
+		if err := h.set(r.Context(), bodyTimes*known); err != nil {
+			return nil, err
+		}
+		body := bytes.NewBuffer(make([]byte, 0, known+bytes.MinRead))
+		_, err := body.ReadFrom(from)
+		return body.Bytes(), err
+	}
+	in := &arriving{ctx: r.Context(), hold: h, spool: a.spool}
+	defer in.close()
+	if _, err := io.Copy(in, from); err != nil {
+		return nil, err
+	}
+	return in.whole()
 }
 
 func tooLarge(limit int64) *Problem {

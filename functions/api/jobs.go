@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -14,7 +15,11 @@ import (
 const (
 	maxPage     = 1000
 	defaultPage = 50
-	stepPage    = 100 // jobs read at a time, so that a page of large payloads is never held whole
+	stepPage    = 100     // jobs read at a time
+	stepBytes   = 2 << 20 // and bytes of their payloads, results and targets, with the one that reaches it
+	jobBytes    = 600     // about what a job's document has beside these
+
+	scheduleBytes = 900 // and that of a schedule
 )
 
 // get answers GET /v1/jobs/{id}. With wait it answers once the job has ended or the time is over, with the job
@@ -29,20 +34,26 @@ func (a *API) get(w http.ResponseWriter, r *http.Request) error {
 	if err := p.problem(); err != nil {
 		return err
 	}
+	held := holdOf(w)
 	job, err := a.Jobs.Get(r.Context(), id)
 	for end := time.Now().Add(wait); err == nil && !job.Status.Ended(); {
 		left := time.Until(end)
 		if left <= 0 {
 			break
 		}
+		job = core.Job{} // of many that wait none is held
+		held.force(0)
 		if err = a.wait.until(r.Context(), id, left, a.right(r.Context())); err == nil {
+			err = held.set(r.Context(), jobHold)
+		}
+		if err == nil {
 			job, err = a.Jobs.Get(r.Context(), id)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, appendJob(nil, &job, false))
+	writeJSON(w, http.StatusOK, appendJob(make([]byte, 0, job.Size()+jobBytes), &job, false))
 	return nil
 }
 
@@ -105,18 +116,18 @@ func (a *API) page(w http.ResponseWriter, r *http.Request, p *params, call strin
 	}
 	b, n, more := []byte(`{"items":[`), 0, true
 	looks, end := a.Limits.Looks, time.Now().Add(a.Limits.LookTime)
-	for more && n < limit && len(b) < a.Limits.PageBytes && looks > 0 {
-		q.Limit = min(limit-n, stepPage)
+	step := func() error {
 		page, err := a.Jobs.List(r.Context(), q)
 		if err != nil {
 			return err
 		}
 		jobs := page.Jobs
-		if looks--; len(jobs) == q.Limit {
+		if looks--; len(jobs) == q.Limit || sizeOf(jobs) >= q.Bytes {
 			looks++ // as many as were asked for
 		} else if time.Now().After(end) {
 			looks = 0
 		}
+		b = slices.Grow(b, a.steps.note(jobs))
 		more = page.Next != 0
 		q.Before = page.Next
 		for i := range jobs {
@@ -127,6 +138,17 @@ func (a *API) page(w http.ResponseWriter, r *http.Request, p *params, call strin
 				q.Before = jobs[i].ID
 				break
 			}
+		}
+		return nil
+	}
+	for more && n < limit && len(b) < a.Limits.PageBytes && looks > 0 {
+		q.Limit, q.Bytes = a.steps.next(limit-n), stepBytes
+		take := step
+		if a.steps.large(q.Limit) {
+			take = func() error { return inTurn(r.Context(), w, step) }
+		}
+		if err := take(); err != nil {
+			return err
 		}
 	}
 	next := ""

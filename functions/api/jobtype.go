@@ -149,16 +149,25 @@ func (a *API) listTypes(w http.ResponseWriter, r *http.Request) error {
 	if err := p.problem(); err != nil {
 		return err
 	}
-	types, err := a.Types.ListTypes(r.Context(), after, limit+1)
-	if err != nil {
-		return err
+	b, n, next, more := []byte(`{"items":[`), 0, "", true
+	for more && next == "" {
+		types, err := a.Types.ListTypes(r.Context(), after, stepPage)
+		if err != nil {
+			return err
+		}
+		more = len(types) == stepPage
+		for i := range types {
+			if n == limit || n > 0 && len(b) >= a.Limits.PageBytes {
+				next = encodeNameCursor(filter, after)
+				break
+			}
+			b = appendType(comma(b, n), &types[i])
+			after = types[i].Name
+			n++
+		}
 	}
-	next := ""
-	if len(types) > limit {
-		types = types[:limit]
-		next = encodeNameCursor(filter, types[limit-1].Name)
-	}
-	writePage(w, types, next, appendType)
+	b = append(b, `],"next_cursor":`...)
+	writeJSON(w, http.StatusOK, append(strconv.AppendQuote(b, next), '}'))
 	return nil
 }
 

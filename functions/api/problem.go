@@ -84,6 +84,13 @@ func writeBody(w http.ResponseWriter, status int, contentType string, body []byt
 	h := w.Header()
 	h.Set("Content-Type", contentType)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
+	if a, ok := w.(*answer); ok {
+		if len(body) > largeAnswer {
+			a.writeLarge(status, body)
+			return
+		}
+		a.hold.force(int64(len(body))) // all else of the request is done with
+	}
 	w.WriteHeader(status)
 	_, _ = w.Write(body) //nolint:gosec // JSON, sent as JSON with nosniff
 }

@@ -41,15 +41,20 @@ func (a *API) routes(schemas huma.Registry) []route {
 
 // run answers an operation's requests.
 func (a *API) run(route route) http.HandlerFunc {
+	holds := answerHolds[route.op.OperationID]
 	return func(w http.ResponseWriter, r *http.Request) {
 		watched, ok := w.(*answer)
 		if !ok {
 			watched = &answer{ResponseWriter: w}
 		}
-		watched.route = route.op.Path
 		limited, cancel := context.WithTimeout(r.Context(), a.Limits.Time+route.extra)
+		watched.route, watched.ctx = route.op.Path, limited
 		defer cancel()
 		admitted, err := a.letIn(route.op, watched, r.WithContext(limited))
+		if err == nil {
+			watched.hold.of, watched.hold.caller = a.memory, callerOf(admitted.Context()).name(admitted)
+			err = watched.hold.set(limited, holds)
+		}
 		if err == nil {
 			err = route.handle(watched, admitted)
 		}

@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -92,14 +93,19 @@ func (a *API) listSchedules(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	q.AfterTenant, q.AfterName, _ = strings.Cut(after, "\x00")
-	q.Limit = stepPage
+	q.Limit, q.Bytes = stepPage, stepBytes
 	b, n, next, more := []byte(`{"items":[`), 0, "", true
 	for more && next == "" {
 		list, err := a.Ledger.ListSchedules(r.Context(), q)
 		if err != nil {
 			return err
 		}
-		more = len(list) == q.Limit
+		size := 0
+		for i := range list {
+			size += list[i].Size()
+		}
+		more = len(list) == q.Limit || size >= q.Bytes
+		b = slices.Grow(b, size+len(list)*scheduleBytes)
 		for i := range list {
 			if n == limit || n > 0 && len(b) >= a.Limits.PageBytes {
 				next = encodeNameCursor(filter, q.AfterTenant+"\x00"+q.AfterName)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,6 +22,12 @@ type answer struct {
 	route  string // pattern of the operation: never the path itself
 	cause  error  // the error behind the answer
 	caller string // id of the token it came with, which is no secret
+
+	hold  hold   // of memory, once it is known whose request it is
+	spool *spool // where a large answer waits for its caller. Nil means that it waits in memory
+	head  bool   // there is no body to send
+	turns *budget
+	ctx   context.Context // of the operation, with its time
 
 	patience time.Duration // for the caller to take the answer, beside what slowest allows; zero means for ever
 }
@@ -50,7 +57,7 @@ func (w *answer) Write(p []byte) (int, error) {
 	if w.status == 0 {
 		w.begin(http.StatusOK)
 	}
-	n, err := w.ResponseWriter.Write(p)
+	n, err := w.ResponseWriter.Write(p) //nolint:gosec // documents are sent as JSON with nosniff
 	w.bytes += int64(n)
 	return n, err
 }
@@ -69,7 +76,8 @@ func (a *API) around(next http.Handler) http.Handler {
 	origin := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		w := &answer{ResponseWriter: rw, route: "none", patience: a.Limits.TakeTime}
+		w := &answer{ResponseWriter: rw, route: "none", patience: a.Limits.TakeTime, spool: a.spool, turns: a.turns, head: r.Method == http.MethodHead}
+		defer w.hold.release()
 		defer a.log(w, r, start)
 		defer a.recover(w)
 		secure(w.Header(), r)
@@ -131,8 +139,8 @@ func (a *API) recover(w *answer) {
 func (a *API) log(w *answer, r *http.Request, start time.Time) {
 	level := slog.LevelInfo
 	switch {
-	case w.status >= 500 && errors.Is(w.cause, core.ErrBusy):
-		level = slog.LevelWarn // someone else held a lock: the caller tries again
+	case w.status >= 500 && (errors.Is(w.cause, core.ErrBusy) || errors.Is(w.cause, errCrowded)):
+		level = slog.LevelWarn // someone else held a lock, or much memory: the caller tries again
 	case w.status >= 500 && errors.Is(w.cause, core.ErrStopping):
 		level = slog.LevelInfo // as it was told to
 	case w.status >= 500:

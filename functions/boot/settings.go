@@ -41,6 +41,8 @@ type Settings struct {
 	Insecure bool     `env:"BELFRY_INSECURE" envDefault:"false" doc:"true serves any address while there are no tokens."`
 	APIRate  int      `env:"BELFRY_API_RATE" envDefault:"2000" doc:"Requests a second that one process answers one token, or one address without one, 1 to 1000000; 0 sets no bound."`
 
+	RequestMemory int `env:"BELFRY_REQUEST_MEMORY" envDefault:"256" doc:"MiB that the bodies and answers of requests in flight may take of one process's memory, 32 to 65536; one caller has half of it. Beyond, calls wait up to 5s and are then answered 503. A batch may have up to an eighth of it, and 32 MiB at most. Unset it is less where the process has less than 356 MiB: what it has less 100, and 32 at least."`
+
 	Stream bool `env:"BELFRY_STREAM" envDefault:"false" doc:"true where the Function URL of the API's Lambda function has the invoke mode RESPONSE_STREAM."`
 
 	CallerAudience string `env:"BELFRY_CALLER_AUDIENCE" doc:"Audience that the identity tokens of Pub/Sub and Cloud Scheduler name, and no other; tick and worker on Cloud Run need it."`
@@ -111,6 +113,9 @@ func ReadSettingsOr(defaults map[string]string) (Settings, error) {
 	if len(faults) > 0 {
 		return s, errors.Join(faults...)
 	}
+	if _, set := all["BELFRY_REQUEST_MEMORY"]; !set {
+		s.RequestMemory = requestMemory(s.RequestMemory, ownMemory(all["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"]))
+	}
 	return s, s.Check()
 }
 
@@ -168,6 +173,7 @@ func (s Settings) Check() error {
 	count("BELFRY_CRITICAL_WORKERS", s.CriticalWorkers, 0, max(s.Workers-1, 0))
 	s.checkPriorities(bad)
 	count("BELFRY_API_RATE", s.APIRate, 0, 1_000_000)
+	count("BELFRY_REQUEST_MEMORY", s.RequestMemory, 32, 65_536)
 	within("BELFRY_IDEMPOTENCY_RETENTION", s.KeepKeys, time.Minute, 30*24*time.Hour)
 	count("BELFRY_WINDOW", s.Window, 100, 1_000_000)
 	within("BELFRY_HEARTBEAT", s.Heartbeat, 100*time.Millisecond, time.Hour)

@@ -60,6 +60,7 @@ func TestReadSettingsNamesTheSetting(t *testing.T) {
 		"BELFRY_WINDOW":                  {"1", "100 to 1000000"},
 		"BELFRY_TIMEOUT":                 {"1ms", "1s to"},
 		"BELFRY_START_WAIT":              {"-1s", "0s to 24h"},
+		"BELFRY_REQUEST_MEMORY":          {"256MiB", "whole number"},
 		"BELFRY_STOP_DELAY":              {"11m", "0s to 10m"},
 		"BELFRY_KEEP_ALIVE":              {"1ms", "1s to 24h"},
 		"BELFRY_STOP_GRACE":              {"9999h", "0s to 1h"},

@@ -59,6 +59,10 @@ func Run(ctx context.Context, p Parts) error {
 	}
 	if n.server != nil {
 		roles.Go(func() error { return n.serve(ctx) })
+		roles.Go(func() error {
+			boot.BoundMemory(ctx, int64(n.Settings.RequestMemory)<<20, n.api.HeldMemory)
+			return nil
+		})
 	}
 	if n.tick != nil {
 		roles.Go(func() error { return n.tick.Run(ctx) })
@@ -172,7 +176,7 @@ func (n *running) buildAPI(ctx context.Context) error {
 	o := assemble.Parts{
 		Settings: n.Settings, Store: n.Store, Submit: store, Types: n.types, Webhooks: n.webhooks, Name: n.name, Version: n.Version, Log: n.Log, Counts: n.counts,
 		Closed: !loopback && !n.Settings.Insecure, Loopback: loopback && !n.Settings.Insecure,
-		Queues: n.Queue != nil, KeepAlive: n.Settings.KeepAlive,
+		Queues: n.Queue != nil, KeepAlive: n.Settings.KeepAlive, Spool: os.TempDir(),
 	}
 	if n.worker != nil {
 		o.Wake = n.worker.Wake

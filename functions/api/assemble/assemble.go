@@ -27,7 +27,8 @@ type Parts struct {
 	Closed, Loopback bool
 	Queues           bool           // jobs are handed out through queues
 	KeepAlive        time.Duration  // of connections, for answers to say; see api.Options
-	Limits           api.Limits     // beside the rate, which is a setting
+	Spool            string         // a directory on a disk that is not memory; see api.Options
+	Limits           api.Limits     // beside those that are settings
 	Wake             func()         // something may be due. Nil means no worker is here
 	Poke             func(id int64) // job id was accepted, put back or cancelled. Nil means no worker is here
 }
@@ -44,14 +45,14 @@ func New(p Parts) (*Service, error) {
 	if p.Submit == nil {
 		p.Submit = p.Store
 	}
-	p.Limits.Rate, p.Limits.Timeout = p.Settings.APIRate, p.Settings.MostTimeout
+	p.Limits.Rate, p.Limits.Timeout, p.Limits.Memory = p.Settings.APIRate, p.Settings.MostTimeout, int64(p.Settings.RequestMemory)<<20
 	clock := core.NewStoreClock(p.Store)
 	s := &Service{
 		submit:  core.NewSubmitter(p.Submit, core.SubmitterOptions{Now: clock.Now, Wake: p.Wake, Types: p.Types}),
 		reports: core.NewReporter(p.Store, core.ReporterOptions{ID: p.Name, Timeout: p.Settings.Timeout}),
 	}
 	o := api.Options{
-		Now: clock.Now, KeepAlive: p.KeepAlive,
+		Now: clock.Now, KeepAlive: p.KeepAlive, Spool: p.Spool,
 		Tokens: p.Settings.Tokens, Access: p.Store, Closed: p.Closed, Loopback: p.Loopback, Queues: p.Queues,
 		Limits: p.Limits, KeepKeys: p.Settings.KeepKeys, Poke: p.Poke,
 		Submitter: s.submit, Jobs: p.Store, Stats: p.Store, Version: p.Version, Logger: p.Log,

@@ -36,7 +36,11 @@ func serve(ctx context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
 		r.RemoteAddr = caller(r)
 		service.ServeHTTP(w, r)
 	})
-	return &cloudrun.Service{Handler: handler, Drain: service.Drain, Delay: h.Settings.StopDelay, KeepAlive: h.Settings.KeepAlive, Stop: func() { service.Close() }, Finish: func(ctx context.Context) error {
+	work := func(ctx context.Context) error {
+		boot.BoundMemory(ctx, int64(h.Settings.RequestMemory)<<20, service.HeldMemory)
+		return nil
+	}
+	return &cloudrun.Service{Handler: handler, Work: work, Drain: service.Drain, Delay: h.Settings.StopDelay, KeepAlive: h.Settings.KeepAlive, Stop: func() { service.Close() }, Finish: func(ctx context.Context) error {
 		err := service.Finish(ctx)
 		if closed := finish(ctx); err == nil {
 			err = closed

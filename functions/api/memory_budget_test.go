@@ -1,0 +1,76 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/belfry-dev/belfry/functions/api"
+)
+
+const mib = 1 << 20
+
+// A budget gives what it has, half of it to one caller and the last sixteenth to small claims only.
+func TestBudget(t *testing.T) {
+	b := api.NewBudget(64*mib, 0)
+	take := func(caller string, n int64, want error) {
+		t.Helper()
+		if err := b.Take(t.Context(), caller, n); !errors.Is(err, want) {
+			t.Errorf("%s takes %d: %v, want %v", caller, n, err, want)
+		}
+	}
+	take("a", 33*mib, api.ErrCrowded)
+	take("a", 30*mib, nil)
+	take("a", 3*mib, api.ErrCrowded)
+	take("a", 2*mib, nil)
+	take("a", 1, api.ErrCrowded)
+	take("b", 28*mib, nil)
+	take("c", 2*mib, api.ErrCrowded)
+	take("c", mib, nil)
+	b.Give("a", 32*mib)
+	take("c", 31*mib, nil)
+	b.Give("b", 28*mib)
+	b.Give("c", 32*mib)
+	take("a", 32*mib, nil)
+}
+
+// Who waits gets what others give back, in the order they came as far as it fits, and no longer than the patience lasts.
+func TestBudgetIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := api.NewBudget(64*mib, 5*time.Second)
+		for _, caller := range []string{"a", "b"} {
+			if err := b.Take(t.Context(), caller, 30*mib); err != nil {
+				t.Fatal(err)
+			}
+		}
+		gone, leave := context.WithCancelCause(t.Context())
+		why := errors.New("left")
+		got := map[string]error{}
+		answers := make(chan string, 4)
+		wait := func(name string, ctx context.Context, caller string, n int64) {
+			go func() { got[name] = b.Take(ctx, caller, n); answers <- name }()
+			synctest.Wait()
+		}
+		wait("left", gone, "c", 20*mib)
+		wait("too much", t.Context(), "a", 31*mib)
+		wait("first", t.Context(), "c", 25*mib)
+		wait("second", t.Context(), "d", 5*mib)
+		leave(why)
+		synctest.Wait()
+		if name := <-answers; name != "left" || !errors.Is(got[name], why) {
+			t.Errorf("%s: %v", name, got[name])
+		}
+		b.Give("b", 30*mib) // room for both who wait and have a share
+		synctest.Wait()
+		if one, two := <-answers, <-answers; one == "too much" || two == "too much" || got["first"] != nil || got["second"] != nil {
+			t.Errorf("%s and %s: %v", one, two, got)
+		}
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		if name := <-answers; name != "too much" || !errors.Is(got[name], api.ErrCrowded) {
+			t.Errorf("%s: %v", name, got[name])
+		}
+	})
+}
