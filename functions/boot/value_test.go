@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"fmt"
 	"reflect"
 	"regexp"
 	"strings"
@@ -43,7 +44,9 @@ func TestNoSettingIsMeantAsNothing(t *testing.T) {
 			`""`: "quotation mark", good + "\xe9": "UTF-8", "\xff\xfe": "UTF-8", "\ufeff" + good: "cannot be seen", good + "\x1b[2J": "cannot be seen",
 		}
 		if of.Kind() == reflect.Slice {
-			for text, says := range map[string]string{good + ",": "element 2 of 2 is empty", "," + good: "element 1 of 2 is empty", good + `,"` + good + `"`: "element 2 of 2 begins or ends with a quotation mark", good + ", " + good: "element 2 of 2"} {
+			n := strings.Count(good, ",") + 1
+			next, last := fmt.Sprintf("element %d of %d", n+1, 2*n), fmt.Sprintf("of %d is empty", n+1)
+			for text, says := range map[string]string{good + ",": last, "," + good: last, good + `,"` + good + `"`: next + " begins or ends with a quotation mark", good + ", " + good: next} {
 				texts[text] = says
 			}
 		}
