@@ -124,11 +124,14 @@ func (r *ScheduleRule) keepLengths(errs *FieldErrors) {
 	}
 }
 
+// NoTiming is said of cron where neither it nor every is given.
+const NoTiming = "is required, or every"
+
 // checkRule holds the rule itself against the rules: exactly one of cron and every, and one that recurrence reads.
 func checkRule(errs *FieldErrors, r *ScheduleRule, now time.Time) {
 	switch {
 	case r.Cron == "" && r.Every == 0:
-		errs.Add("cron", "is required, or every")
+		errs.Add("cron", NoTiming)
 	case r.Cron != "" && r.Every != 0:
 		errs.Add("every", "excludes cron: a schedule has one of them")
 	case r.Every != 0 && (time.Duration(r.Every) < MinEvery || time.Duration(r.Every) > MaxDelay):

@@ -71,7 +71,7 @@ Where a line that is a job could not be taken the exit code is 1; the others are
 		}
 		text, err := a.readWhole(args[0])
 		if err != nil {
-			return usage("%s: %s", args[0], err)
+			return usage("%s: %s", args[0], fileReason(err))
 		}
 		if fault := core.EncodingFault(text[:min(len(text), 4)]); strings.Contains(fault, "UTF-16") || strings.Contains(fault, "UTF-32") {
 			return usage("%s %s", args[0], fault)

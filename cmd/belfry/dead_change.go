@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -46,6 +48,51 @@ func (a *app) change(c *cobra.Command, d *deadFlags, ids []string, would, name s
 	if err != nil {
 		return err
 	}
+	missing, err := d.missing(c.Context(), api, n)
+	if err != nil {
+		return err
+	}
+	if err := a.changeCounted(c.Context(), api, d, n, capped, would, name, do); err != nil {
+		return err
+	}
+	return missing
+}
+
+// missing names the ids that are given and are no dead letters, or not among those that the flags say: n are. One that a
+// redrive went on after is none any more.
+func (d *deadFlags) missing(ctx context.Context, api *client.Client, n int) (none, err error) {
+	ids := slices.Compact(slices.Sorted(slices.Values(d.filter.IDs)))
+	if n >= len(ids) || d.after != "" {
+		return nil, nil
+	}
+	var gone []string
+	var look func(ids []string, n int) error
+	look = func(ids []string, n int) error { // in halves: most are there
+		if n == len(ids) || n == 0 {
+			if n == 0 {
+				gone = append(gone, ids...)
+			}
+			return nil
+		}
+		filter, half := d.filter, len(ids)/2
+		filter.IDs = ids[:half]
+		first, _, err := api.CountDead(ctx, filter, "")
+		if err != nil {
+			return err
+		}
+		if err := look(ids[:half], min(first, half)); err != nil {
+			return err
+		}
+		return look(ids[half:], min(max(n-first, 0), len(ids)-half))
+	}
+	if err := look(ids, n); err != nil || len(gone) == 0 {
+		return nil, err
+	}
+	return fmt.Errorf("%w: no dead letter among those meant has the id %s", client.ErrNotFound, strings.Join(gone, ", ")), nil
+}
+
+// changeCounted asks about what was counted, and does it.
+func (a *app) changeCounted(ctx context.Context, api *client.Client, d *deadFlags, n int, capped bool, would, name string, do func(context.Context, *client.Client, *deadFlags, int) error) error {
 	if d.limit > 0 && n >= d.limit {
 		n, capped = d.limit, false
 	}
@@ -64,7 +111,7 @@ func (a *app) change(c *cobra.Command, d *deadFlags, ids []string, would, name s
 	if !capped {
 		d.limit = n // what fails meanwhile was not asked about
 	}
-	return do(c.Context(), api, d, n)
+	return do(ctx, api, d, n)
 }
 
 // redrive retries what matches. expected is how many that are, as far as they were counted.

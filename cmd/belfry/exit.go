@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/belfry-dev/belfry/client"
 	"github.com/belfry-dev/belfry/core"
@@ -31,6 +32,14 @@ type usageError struct{ text string }
 func (e *usageError) Error() string { return e.text }
 
 func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// fileReason is why a file cannot be read, for messages that name it themselves.
+func fileReason(err error) error {
+	if at := (*fs.PathError)(nil); errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
 
 // quietError ends a command with a code; all there is to say was said.
 type quietError struct{ code int }
@@ -101,7 +110,7 @@ type fieldDoc struct {
 }
 
 func (a *app) printError(ctx context.Context, err error) {
-	doc := errorDoc{Error: plain(err), Exit: exitCode(ctx, err)}
+	doc := errorDoc{Error: a.explain(err), Exit: exitCode(ctx, err)}
 	if one := (*jobError)(nil); errors.As(err, &one) {
 		doc.ID = one.id
 	}

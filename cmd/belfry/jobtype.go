@@ -123,9 +123,9 @@ func (f *typeFlags) definition(name string) (t client.JobType, err error) {
 	t.Target = &client.Target{URL: f.target}
 	for _, header := range f.headers {
 		if file, ok := strings.CutPrefix(header, "@"); ok {
-			text, err := readFile(file)
+			text, err := readFile("--header", file)
 			if err != nil {
-				return t, usage("--header: %s", err)
+				return t, err
 			}
 			header = strings.TrimSpace(string(text))
 		}

@@ -102,15 +102,16 @@ func (a *app) settle() error {
 		return nil
 	}
 	for _, from := range []struct {
-		name string
-		to   *string
-	}{{"BELFRY_URL", &a.address}, {"BELFRY_TOKEN", &a.token}, {"BELFRY_PROFILE", &a.profile}} {
+		name, flag string
+		to, source *string
+	}{{"BELFRY_URL", "--url", &a.address, &a.addressFrom}, {"BELFRY_TOKEN", "--token", &a.token, &a.tokenFrom}, {"BELFRY_PROFILE", "--profile", &a.profile, new(string)}} {
 		text, err := a.variable(from.name)
 		if err != nil {
 			return err
 		}
+		*from.source = from.flag
 		if *from.to == "" {
-			*from.to = text
+			*from.to, *from.source = text, from.name
 		}
 	}
 	if a.profile != "" || a.address == "" || a.token == "" {
@@ -146,10 +147,10 @@ func (a *app) takeProfile() error {
 		return usage("the profile %q has no url: belfry profiles set %s --url … gives it one", name, name)
 	}
 	if a.address == "" {
-		a.address = p.URL
+		a.address, a.addressFrom = p.URL, fmt.Sprintf("the profile %q", name)
 	}
 	if a.token == "" && client.BaseAddress(a.address) == client.BaseAddress(p.URL) {
-		a.token = p.Token
+		a.token, a.tokenFrom = p.Token, fmt.Sprintf("the profile %q", name)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-dev/belfry/client"
+	"github.com/belfry-dev/belfry/core"
 )
 
 // profileCommands are those that keep servers by name. They call none.
@@ -80,16 +81,21 @@ takes the token away, unless a token comes with it.`,
 		if p.URL == "" {
 			return usage("%s wants --url: there is no such profile yet", c.CommandPath())
 		}
+		addressFrom, tokenFrom := fmt.Sprintf("the profile %q", name), fmt.Sprintf("the profile %q", name)
+		if c.Flags().Changed("url") {
+			addressFrom = "--url"
+		}
 		if c.Flags().Changed("token") {
-			p.Token = a.token
+			p.Token, tokenFrom = a.token, "--token"
 		}
 		if from != "" {
 			if p.Token, err = a.readToken(from); err != nil {
 				return err
 			}
+			tokenFrom = "--token-file"
 		}
-		if _, err := client.New(p.URL, client.Options{Token: p.Token}); err != nil {
-			return usage("--url or --token: %s", strings.TrimPrefix(err.Error(), "client: "))
+		if err := endpointFault(p.URL, addressFrom, p.Token, tokenFrom); err != nil {
+			return err
 		}
 		known.byName[name] = p
 		if err := known.write(); err != nil {
@@ -111,7 +117,7 @@ func (a *app) readToken(name string) (string, error) {
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return "", usage("--token-file: %s", err)
+			return "", usage("--token-file: %s: %s", name, fileReason(err))
 		}
 		defer file.Close()
 		in = file
@@ -120,7 +126,10 @@ func (a *app) readToken(name string) (string, error) {
 	if err != nil {
 		return "", usage("--token-file: %s", err)
 	}
-	token := strings.TrimSpace(string(text))
+	token := strings.TrimSpace(strings.TrimPrefix(string(text), core.ByteOrderMark)) // some editors begin a file with it
+	if fault := core.EncodingFault([]byte(token)); fault != "" {
+		return "", usage("--token-file %s", fault)
+	}
 	if token == "" || len(text) == most {
 		return "", usage("--token-file must hold a token, and nothing else")
 	}

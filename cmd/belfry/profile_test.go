@@ -126,7 +126,7 @@ func TestProfilesAreKeptAndForgotten(t *testing.T) {
 	}{
 		{"profiles set ../x --url http://h", exitUsage, "a profile's name must be"},
 		{"profiles set new", exitUsage, "wants --url"},
-		{"profiles set new --url ftp://h", exitUsage, "--url or --token"},
+		{"profiles set new --url ftp://h", exitUsage, "--url: the address must be"},
 		{"profiles set new --url http://h --token-file /nowhere", exitUsage, "--token-file"},
 		{"profiles set new --url http://h --token-file " + os.DevNull, exitUsage, "--token-file must hold a token"},
 		{"profiles delete nobody --yes", exitNotFound, `there is no profile "nobody"`},
@@ -176,7 +176,7 @@ func TestProfilesThatCannotBeTrusted(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"default":{"url":"ftp://\u001b[2J","token":"a b"}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code := r.run("jobs", "list"); code != exitUsage || !strings.Contains(r.errs, "--url or --token") {
+	if code := r.run("jobs", "list"); code != exitUsage || !strings.Contains(r.errs, `the profile "default": the address must be`) {
 		t.Errorf("%d %s", code, r.errs)
 	}
 }

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -33,6 +35,8 @@ type app struct {
 	bars      bool          // errs is a terminal: lines can be drawn over
 
 	address, token, database string
+	addressFrom, tokenFrom   string // the flag, variable or profile that holds each, for messages
+	databaseFrom             string // likewise; "" is the flag
 	profile                  string
 	deployment               string // file with the outputs of Terraform
 	settled                  bool
@@ -144,34 +148,45 @@ func (a *app) client() (*client.Client, error) {
 		o.HTTPClient = &http.Client{Transport: a.transport}
 		o.Retry.MinWait = time.Millisecond
 	}
-	c, err := client.New(a.address, o)
-	if err != nil {
-		return nil, usage("--url or --token: %s", strings.TrimPrefix(err.Error(), "client: "))
+	if err := endpointFault(a.address, a.addressFrom, a.token, a.tokenFrom); err != nil {
+		return nil, err
 	}
-	return c, nil
+	return client.New(a.address, o)
+}
+
+// endpointFault says what is wrong with an address or a token, and names where it comes from; nil where nothing is.
+func endpointFault(address, addressFrom, token, tokenFrom string) error {
+	for _, part := range []struct{ from, address, token string }{{addressFrom, address, ""}, {tokenFrom, defaultAddress, token}} {
+		if _, err := client.New(part.address, client.Options{Token: part.token}); err != nil {
+			return usage("%s: %s", part.from, strings.TrimPrefix(err.Error(), "client: "))
+		}
+	}
+	return nil
 }
 
 // databaseFlag adds --database-url.
 func (a *app) databaseFlag(c *cobra.Command, required bool) {
 	flagsOf(c).text(&a.database, "database-url", "PostgreSQL address (BELFRY_DATABASE_URL)")
 	before := c.RunE
-	c.RunE = func(c *cobra.Command, args []string) (err error) {
+	c.RunE = func(c *cobra.Command, args []string) error {
+		kept, err := a.variable("BELFRY_DATABASE_URL")
+		if err != nil {
+			return err
+		}
 		if a.database == "" {
-			if a.database, err = a.variable("BELFRY_DATABASE_URL"); err != nil {
-				return err
-			}
+			a.database, a.databaseFrom = kept, "BELFRY_DATABASE_URL"
 		}
 		if a.database == "" && required {
 			return usage("%s wants --database-url or BELFRY_DATABASE_URL", c.CommandPath())
 		}
-		return badAddress(before(c, args))
+		return a.badAddress(before(c, args))
 	}
 }
 
-// badAddress names the flag that an error about the database's address is about.
-func badAddress(err error) error {
+// badAddress names the flag or the variable that an error about the database's address is about.
+func (a *app) badAddress(err error) error {
 	if errors.Is(err, postgres.ErrAddress) {
-		return usage("--database-url or BELFRY_DATABASE_URL: %s", postgres.ErrAddress)
+		return usage("%s: %s", cmp.Or(a.databaseFrom, "--database-url"), postgres.ErrAddress)
 	}
 	return err
 }
@@ -221,7 +236,17 @@ func (a *app) report(ctx context.Context, err error) {
 		}
 		return
 	}
-	fmt.Fprintln(a.errs, "belfry:", clean(plain(err)))
+	fmt.Fprintln(a.errs, "belfry:", clean(a.explain(err)))
+}
+
+// explain is plain, and of a path that the server does not have that the address may have brought it.
+func (a *app) explain(err error) string {
+	text := plain(err)
+	u, bad := url.Parse(a.address)
+	if p := (*client.Problem)(nil); bad == nil && u.Path != "" && errors.As(err, &p) && p.Status == http.StatusNotFound && strings.HasPrefix(p.Detail, "there is nothing at this path") {
+		text += fmt.Sprintf("; calls were made below %s, which %s says: give it the server's address alone, such as %s://%s", u.Path, a.addressFrom, u.Scheme, u.Host)
+	}
+	return text
 }
 
 // plain is what a person wants to know: of an answer that is an error what it says, not which call it answers.

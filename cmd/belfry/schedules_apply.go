@@ -50,9 +50,6 @@ are deleted. With --check nothing is changed, and anything that would be ends wi
 		if err != nil {
 			return err
 		}
-		if f.gone && !file.listed && len(file.faults) == 0 { // a file that came out empty by accident
-			return usage("%s: names no schedules, and --delete would delete all; write schedules: [] where that is meant", args[0])
-		}
 		return a.apply(c.Context(), api, file, f)
 	}
 	return c

@@ -29,6 +29,9 @@ func TestApplyFindsFaultsFirst(t *testing.T) {
 		{good + "  - {name: 2026, cron: '@daily', type: a}", "line 3: name: must be text: write it in quotes"},
 		{good + "  - {name: bad, cron: 5, type: a}", "line 3: bad: cron: must be a string, not a number: write it in quotes"},
 		{good + "  - {name: bad, cron: '@daily', type: a, missed_limit: x}", "missed_limit: must be a whole number"},
+		{good + "  - {name: good, every: 90s, type: a, jitter: 5}", "line 3: good: name: is given twice\n  line 3: good: jitter: must"},
+		{good + "  - {name: good, tenant: a, every: 90s, type: a}\n  - {name: good, tenant: a, every: 90s, type: a b}", "line 4: good: name: is given twice\n  line 4: good: type: must"},
+		{"schedules:\n  - {name: b, every: 5, type: a}", "belfry: line 2: b: every: must be a duration with its units, such as \"90s\" or \"1h30m\", not a number\n"},
 		{"schedules:\n  - {cron: '@daily', type: a}\n  - {cron: '@daily', type: a}", "line 2: name: is required\n  line 3: name: is required"},
 	} {
 		if err := os.WriteFile(file, []byte(row.text), 0o600); err != nil {
@@ -44,10 +47,15 @@ func TestApplyFindsFaultsFirst(t *testing.T) {
 		t.Errorf("some were made before the fault: %s", out)
 	}
 	r.ok("schedules", "put", "kept", "--cron", "@daily", "--type", "a")
-	for _, empty := range []string{"", "schedules:\n", "# schedules\n", "---\n"} {
-		r.in = empty
-		if code := r.run("schedules", "apply", "-", "--delete", "--yes"); code != exitUsage || !strings.Contains(r.errs, "names no schedules") {
-			t.Errorf("%q: %d %s%s", empty, code, r.out, r.errs)
+	for empty, says := range map[string]string{
+		"": "names no schedules", "# schedules\n": "names no schedules", "---\n": "names no schedules", "{}": "names no schedules", "null": "names no schedules", "~\n": "names no schedules",
+		"schedules:\n": "line 1: schedules: has no value: write []", "schedules: ~\n": "has no value", "{schedules: null}": "has no value", "schedules: ''\n": "schedules: must be a list",
+	} {
+		for _, flags := range [][]string{{"--delete", "--yes"}, {"--check"}, {"--yes"}, {"--dry-run"}} {
+			r.in = empty
+			if code := r.run(append([]string{"schedules", "apply", "-"}, flags...)...); code != exitUsage || !strings.Contains(r.errs, says) {
+				t.Errorf("%q %q: %d %s%s", empty, flags, code, r.out, r.errs)
+			}
 		}
 	}
 	r.ok("schedules", "get", "kept")

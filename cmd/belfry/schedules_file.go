@@ -22,7 +22,6 @@ const maxScheduleFile, maxFileFaults = 8 << 20, 200
 // scheduleFile is a file of schedules, and all that is wrong with it.
 type scheduleFile struct {
 	schedules []fileSchedule
-	listed    bool // the list is there, though it may be empty
 	faults    []fileFault
 }
 
@@ -38,7 +37,7 @@ type fileSchedule struct {
 func (a *app) readSchedules(name string) (*scheduleFile, error) {
 	text, err := a.readWhole(name)
 	if err != nil {
-		return nil, usage("%s: %s", name, err)
+		return nil, usage("%s: %s", name, fileReason(err))
 	}
 	text = []byte(strings.TrimPrefix(string(text), core.ByteOrderMark))
 	if fault := core.EncodingFault(text); fault != "" {
@@ -46,10 +45,36 @@ func (a *app) readSchedules(name string) (*scheduleFile, error) {
 	}
 	root, faults := parseYAML(string(text))
 	f := &scheduleFile{faults: faults}
-	if root != nil {
+	switch {
+	case root != nil:
 		f.read(root)
+		f.nameTwins()
+	case len(faults) == 0:
+		return nil, usage("%s: %s", name, noSchedules)
 	}
 	return f, nil
+}
+
+// noSchedules is said of a file that came out empty by accident.
+const noSchedules = "names no schedules: write schedules: [] where that is meant"
+
+// nameTwins finds names that one tenant has twice, as far as the file says which tenant it is.
+func (f *scheduleFile) nameTwins() {
+	seen := map[[2]string]bool{}
+	for i := range f.schedules {
+		s := &f.schedules[i]
+		var of struct {
+			Tenant string `json:"tenant"`
+		}
+		if s.name == "" || json.Unmarshal(s.definition, &of) != nil {
+			continue
+		}
+		if key := [2]string{of.Tenant, s.name}; seen[key] {
+			f.fault(s.line, s.place("name"), "is given twice")
+		} else {
+			seen[key] = true
+		}
+	}
 }
 
 // readWhole reads a file that is not too large.
@@ -74,23 +99,31 @@ func (a *app) readWhole(name string) (text []byte, err error) {
 func (f *scheduleFile) read(root *yaml.Node) {
 	y := &yamlJSON{lines: map[string]int{}}
 	if root.Kind != yaml.MappingNode {
-		if root.Kind != yaml.ScalarNode || root.Tag != "!!null" {
-			f.fault(root.Line, "", "must be a mapping with schedules: and a list")
+		rule := "must be a mapping with schedules: and a list"
+		if root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
+			rule = noSchedules
 		}
+		f.fault(root.Line, "", rule)
 		return
 	}
+	named := false
 	for _, m := range y.members(root, "", 0) {
+		named = named || m.name == "schedules"
 		switch list := resolved(m.value); {
 		case m.name != "schedules":
 			f.fault(m.key.Line, m.name, "is not a field here; a file has schedules")
 		case list.Kind == yaml.SequenceNode:
-			f.listed = true
 			for _, item := range list.Content {
 				f.readOne(y, item)
 			}
-		case list.Kind != yaml.ScalarNode || list.Value != "" && list.Value != "null" || list.Style != 0:
+		case list.Kind == yaml.ScalarNode && list.Tag == "!!null":
+			f.fault(m.key.Line, m.name, "has no value: write [] where none is meant")
+		default:
 			f.fault(m.key.Line, m.name, "must be a list")
 		}
+	}
+	if !named && len(f.faults) == 0 && len(y.faults) == 0 {
+		f.fault(root.Line, "", noSchedules)
 	}
 	f.faults = append(f.faults, y.faults...)
 }
@@ -145,8 +178,8 @@ func (s *fileSchedule) place(field string) string {
 }
 
 func (f *scheduleFile) fault(line int, field, rule string) {
-	if len(f.faults) < maxFileFaults {
-		f.faults = append(f.faults, fileFault{line, field, rule})
+	if at := (fileFault{line, field, rule}); len(f.faults) < maxFileFaults && !slices.Contains(f.faults, at) {
+		f.faults = append(f.faults, at)
 	}
 }
 

@@ -136,8 +136,12 @@ func jobRow(j *client.Job) []string {
 	if n := len(j.Errors); n > 0 {
 		last = j.Errors[n-1].Error
 	}
+	status := string(j.Status)
+	if j.Reason == client.ReasonExpired {
+		status += ", " + j.Reason
+	}
 	return []string{
-		j.ID, string(j.Status), j.Type, string(j.Priority), j.Tenant, jobTime(j, "run_at", j.RunAt),
+		j.ID, status, j.Type, string(j.Priority), j.Tenant, jobTime(j, "run_at", j.RunAt),
 		strconv.Itoa(j.Attempts) + "/" + strconv.Itoa(j.MaxAttempts), last,
 	}
 }

@@ -111,11 +111,15 @@ func (a *app) readPayload(text string) (payload []byte, err error) {
 	case text == "-":
 		payload, err = io.ReadAll(io.LimitReader(a.in, maxPayload))
 	case strings.HasPrefix(text, "@"):
-		payload, err = readFile(text[1:])
+		payload, err = readFile("--payload", text[1:])
 	default:
 		payload = []byte(text)
 	}
-	if err != nil {
+	var wrong *usageError
+	switch {
+	case errors.As(err, &wrong):
+		return nil, err
+	case err != nil:
 		return nil, usage("--payload: %s", err)
 	}
 	if fault := core.EncodingFault(payload); fault != "" {
@@ -127,10 +131,14 @@ func (a *app) readPayload(text string) (payload []byte, err error) {
 	return payload, nil
 }
 
-func readFile(name string) (payload []byte, err error) {
+// readFile reads the file that a flag names after an @.
+func readFile(flag, name string) (payload []byte, err error) {
+	if name == "" {
+		return nil, usage("%s: behind @ stands the name of a file", flag)
+	}
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, usage("%s: %s: %s", flag, name, fileReason(err))
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	return io.ReadAll(io.LimitReader(file, maxPayload))

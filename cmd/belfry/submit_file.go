@@ -62,7 +62,7 @@ func (a *app) submitFile(c *cobra.Command, s *submitFlags, args []string) (err e
 	}
 	file, err := os.Open(s.file)
 	if err != nil {
-		return usage("--file: %s", err)
+		return usage("--file: %s: %s", s.file, fileReason(err))
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	if err := l.open(file, s); err != nil {

@@ -40,7 +40,7 @@ func (a *app) keeperFlag(c *cobra.Command, do func(c *cobra.Command, args []stri
 		}
 		store, err := postgres.Open(c.Context(), a.database, postgres.Options{PoolSize: 1})
 		if err != nil {
-			return badAddress(err)
+			return a.badAddress(err)
 		}
 		defer func() { err = errors.Join(err, store.Close()) }()
 		settings, err := a.variable("BELFRY_TOKENS")
@@ -53,17 +53,17 @@ func (a *app) keeperFlag(c *cobra.Command, do func(c *cobra.Command, args []stri
 
 // chooseDatabase takes the database of the environment where nothing names an API.
 func (a *app) chooseDatabase() error {
-	if a.database != "" || a.address != "" || a.profile != "" {
-		return nil
+	kept, err := a.variable("BELFRY_DATABASE_URL") // one that is empty is refused, whatever goes before it
+	if err != nil || a.database != "" || a.address != "" || a.profile != "" {
+		return err
 	}
 	for _, name := range []string{"BELFRY_URL", "BELFRY_PROFILE"} {
 		if named, err := a.variable(name); err != nil || named != "" {
 			return err
 		}
 	}
-	var err error
-	a.database, err = a.variable("BELFRY_DATABASE_URL")
-	return err
+	a.database, a.databaseFrom = kept, "BELFRY_DATABASE_URL"
+	return nil
 }
 
 func (a *app) tokenCreateCommand() *cobra.Command {

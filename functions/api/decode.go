@@ -84,7 +84,7 @@ func (d *decoder) fault(field, rule string) {
 	}
 }
 
-// blame adds what a check of core found, except about fields that could not even be read.
+// blame adds what a check of core found, except about fields that could not even be read, or that stand in for one of those.
 func (d *decoder) blame(err error) {
 	var errs core.FieldErrors
 	if !errors.As(err, &errs) {
@@ -92,7 +92,10 @@ func (d *decoder) blame(err error) {
 	}
 	for _, e := range errs {
 		field := d.path + e.Field
-		if !slices.ContainsFunc(d.errs, func(known *core.FieldError) bool { return known.Field == field }) {
+		known := slices.ContainsFunc(d.errs, func(known *core.FieldError) bool {
+			return known.Field == field || known.Field == d.path+"every" && e.Rule == core.NoTiming
+		})
+		if !known {
 			d.fault(e.Field, e.Rule)
 		}
 	}
