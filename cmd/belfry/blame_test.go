@@ -45,6 +45,7 @@ func TestFaultsNameWhatHoldsThem(t *testing.T) {
 		{nil, []string{"jobs", "submit", "--file", "/nowhere/p"}, "--file: /nowhere/p: no such file or directory\n"},
 		{nil, []string{"types", "put", "x", "--target", "http://h", "--header", "@/nowhere/p"}, "--header: /nowhere/p: no such file or directory\n"},
 		{nil, []string{"schedules", "apply", "/nowhere/p"}, "belfry: /nowhere/p: no such file or directory\n"},
+		{nil, []string{"doctor", "--deployment", "/nowhere/p"}, "--deployment: /nowhere/p: no such file or directory\n"},
 		{nil, []string{"schedules", "import", "crontab", "/nowhere/p", "--type", "x"}, "belfry: /nowhere/p: no such file or directory\n"},
 		{nil, []string{"profiles", "set", "p", "--url", "http://h", "--token-file", "/nowhere/p"}, "--token-file: /nowhere/p: no such file or directory\n"},
 	} {
@@ -72,6 +73,9 @@ func TestTheAddressHasAPath(t *testing.T) {
 		}
 		if code := r.run("jobs", "list", "--url", good+path, "--json"); code != exitNotFound || !strings.Contains(r.errs, "which --url says") {
 			t.Errorf("%s: %d %s", path, code, r.errs)
+		}
+		if code := r.run("doctor"); code != exitFailed || !strings.Contains(r.out, "→ "+want) {
+			t.Errorf("%s: %d %s%s", path, code, r.out, r.errs)
 		}
 	}
 	r.env["BELFRY_URL"] = good

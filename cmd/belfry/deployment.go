@@ -38,7 +38,7 @@ func readDeployment(name string, in io.Reader) (*deployment, error) {
 		text, err = os.ReadFile(name)
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", name, fileReason(err))
 	}
 	var outputs struct {
 		Deployment *struct {

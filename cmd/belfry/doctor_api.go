@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +28,11 @@ func (a *app) checkAPI(ctx context.Context, f *findings) (*client.Stats, error) 
 		return nil, err
 	}
 	if err := api.Ready(ctx); err != nil {
-		f.broken("api", err.Error(), adviceFor(err))
+		advice := adviceFor(err)
+		if p := (*client.Problem)(nil); errors.As(err, &p) && (p.Status == http.StatusNotFound || p.Status == http.StatusUnprocessableEntity) {
+			advice = cmp.Or(a.belowPath(), advice) // readiness has no parameters that could be wrong
+		}
+		f.broken("api", err.Error(), advice)
 		return nil, nil
 	}
 	f.ok("api", "%s can accept jobs", a.address)

@@ -242,11 +242,21 @@ func (a *app) report(ctx context.Context, err error) {
 // explain is plain, and of a path that the server does not have that the address may have brought it.
 func (a *app) explain(err error) string {
 	text := plain(err)
-	u, bad := url.Parse(a.address)
-	if p := (*client.Problem)(nil); bad == nil && u.Path != "" && errors.As(err, &p) && p.Status == http.StatusNotFound && strings.HasPrefix(p.Detail, "there is nothing at this path") {
-		text += fmt.Sprintf("; calls were made below %s, which %s says: give it the server's address alone, such as %s://%s", u.Path, a.addressFrom, u.Scheme, u.Host)
+	if p := (*client.Problem)(nil); errors.As(err, &p) && strings.HasPrefix(p.Detail, "there is nothing at this path") {
+		if below := a.belowPath(); below != "" {
+			text += "; " + below
+		}
 	}
 	return text
+}
+
+// belowPath says that the address of the API has a path, and who says so; "" where it has none.
+func (a *app) belowPath() string {
+	u, err := url.Parse(a.address)
+	if err != nil || u.Path == "" {
+		return ""
+	}
+	return fmt.Sprintf("calls were made below %s, which %s says: give it the server's address alone, such as %s://%s", u.Path, a.addressFrom, u.Scheme, u.Host)
 }
 
 // plain is what a person wants to know: of an answer that is an error what it says, not which call it answers.
