@@ -15,6 +15,7 @@ var (
 	ErrUnavailable  = errors.New("the store cannot be reached")                      // down, starting up, or too slow to answer
 	ErrReadOnly     = errors.New("the store is read-only")                           // a standby, out of disk, or not this role's to write
 	ErrFull         = errors.New("the store's disk is full")                         // ErrReadOnly too
+	ErrRights       = error(rightsError{})                                           // a right is missing: ErrReadOnly too
 	ErrUnsafe       = errors.New("the store's settings would lose what is accepted") // or let it be damaged: it is not used
 	ErrSchema       = errors.New("the store's schema version does not fit this program")
 	ErrLocked       = errors.New("another process has this database file open") // embedded stores
@@ -28,6 +29,12 @@ var (
 	ErrKeyReused    = errors.New("this idempotency key was used for something else")
 	ErrCannotExtend = errors.New("this queue has no visibility timeout to extend")
 )
+
+// rightsError is ErrReadOnly for those who look no closer.
+type rightsError struct{}
+
+func (rightsError) Error() string        { return "the store's role lacks a right" }
+func (rightsError) Is(target error) bool { return target == ErrReadOnly }
 
 // advised is an error of a store with words for an operator.
 type advised struct {

@@ -143,7 +143,7 @@ func (t *Ticker) tellFailure(f *failures, err error) {
 
 // kindOfOutage names the sentinel an operator would act on.
 func kindOfOutage(err error) string {
-	for _, kind := range []error{ErrFull, ErrUnsafe, ErrReadOnly, ErrUnavailable, ErrSchema, ErrBusy, ErrCorrupt} {
+	for _, kind := range []error{ErrFull, ErrUnsafe, ErrRights, ErrReadOnly, ErrUnavailable, ErrSchema, ErrBusy, ErrCorrupt} {
 		if errors.Is(err, kind) {
 			return kind.Error()
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -96,6 +95,7 @@ type Diagnosis struct {
 	HistoryDays int // ahead for which history partitions are ready, up to 30
 	Unhandled   []UnhandledType
 
+	Unread       bool     // rights are missing to look at the tables
 	RoleIsSchema bool     // the session's role is named like the schema: what it creates without a schema's name lands in it
 	Strangers    []string // relations in the schema that are none of Belfry's
 }
@@ -137,17 +137,13 @@ func Diagnose(ctx context.Context, dsn string) (Diagnosis, error) {
 		if err := conn.QueryRow(ctx, sql["diagnose_names"], ours).Scan(&d.RoleIsSchema, &d.Strangers); err != nil {
 			return err
 		}
-		err = conn.QueryRow(ctx, sql["diagnose_schema"]).Scan(&d.Schedulers, &d.HistoryDays)
-		if hasCode(err, codeUndefinedTable) || hasCode(err, codeInvalidSchema) {
+		if err := d.lookAtRights(ctx, conn, sql); err != nil {
+			return err
+		}
+		err = d.lookAtSchema(ctx, conn, sql)
+		if d.Unread = hasCode(err, codeNotAllowed) && len(d.rights) > 0; d.Unread || hasCode(err, codeUndefinedTable) || hasCode(err, codeInvalidSchema) {
 			return nil
 		}
-		if err != nil {
-			return err
-		}
-		if err := d.lookAtStore(ctx, conn, sql); err != nil {
-			return err
-		}
-		d.Unhandled, err = unhandled(ctx, conn, sql)
 		return err
 	})
 	return d, inspected("diagnose", err)
@@ -198,18 +194,24 @@ func (d Diagnosis) Faults() []Fault {
 	return faults
 }
 
-// lookAtStore asks what the store itself would refuse to work with. A role that may not look at sequences leaves them out.
-func (d *Diagnosis) lookAtStore(ctx context.Context, conn *pgx.Conn, sql statements) error {
-	var toWrite, toMaintain string
-	if err := conn.QueryRow(ctx, sql["diagnose_rights"]).Scan(&toWrite, &toMaintain); err != nil {
+// lookAtRights asks for the rights that this role lacks. It reads the catalogue alone.
+func (d *Diagnosis) lookAtRights(ctx context.Context, conn *pgx.Conn, sql statements) error {
+	var m missing
+	if err := conn.QueryRow(ctx, sql["missing_rights"]).Scan(&m.toWork, &m.toServe, &m.servesNobody, &m.toMaintain); err != nil {
 		return err
 	}
-	for what, rights := range map[string]string{doWrite: toWrite, doMaintain: toMaintain} {
-		if rights != "" {
-			d.rights = append(d.rights, "this role may not "+what+": it lacks "+rights)
-		}
+	for _, lack := range m.lacks(false, true) {
+		d.rights = append(d.rights, "this role may not "+lack)
 	}
-	slices.Sort(d.rights)
+	return nil
+}
+
+// lookAtSchema looks at the tables. A role that may not look at sequences leaves them out.
+func (d *Diagnosis) lookAtSchema(ctx context.Context, conn *pgx.Conn, sql statements) error {
+	err := conn.QueryRow(ctx, sql["diagnose_schema"]).Scan(&d.Schedulers, &d.HistoryDays)
+	if err != nil {
+		return err
+	}
 	rows, err := conn.Query(ctx, sql["sequences_behind"])
 	if err == nil {
 		var name string
@@ -219,9 +221,10 @@ func (d *Diagnosis) lookAtStore(ctx context.Context, conn *pgx.Conn, sql stateme
 			return nil
 		})
 	}
-	if hasCode(err, codeNotAllowed) {
-		return nil
+	if err != nil && !hasCode(err, codeNotAllowed) {
+		return err
 	}
+	d.Unhandled, err = unhandled(ctx, conn, sql)
 	return err
 }
 

@@ -13,3 +13,6 @@ func MigrateTo(ctx context.Context, dsn string, version int) error {
 
 // ComparedSequences is the text that names the sequences that are compared with rows.
 const ComparedSequences = sequencesBehind
+
+// Statements are all texts that a store may send, by name.
+func Statements() (map[string]string, error) { return loadStatements() }

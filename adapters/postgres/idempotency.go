@@ -22,6 +22,7 @@ const onceIdle = 10 * time.Second
 // than any other. What it holds meanwhile stops nobody: the key's lock is tried and never waited for, and its rows
 // are new. Only a dedupe key among them may be waited for by others, as always for at most a lock timeout.
 func (s *Store) SubmitOnce(ctx context.Context, key core.IdempotencyKey, jobs []core.NewJob, render func([]core.Submitted) (core.Answer, error)) (core.Once, error) {
+	s.serves.Store(true)
 	for round := 1; ; round++ {
 		var once core.Once
 		var gone bool
@@ -35,6 +36,7 @@ func (s *Store) SubmitOnce(ctx context.Context, key core.IdempotencyKey, jobs []
 			again = round < maxSends && ctx.Err() == nil
 		}
 		if !again || round == submitRounds {
+			s.tellRights(ctx, err)
 			return once, wrapOnce(err)
 		}
 	}

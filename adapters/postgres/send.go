@@ -64,6 +64,13 @@ const maxSends = 3
 // sendAs sends calls on a connection of the share. Where the connection turns out to be gone they are sent again on
 // another one: if the server certainly did nothing, or if again says that a repetition does no harm.
 func (s *Store) sendAs(ctx context.Context, of share, again bool, calls ...wire.Call) error {
+	err := s.sendOn(ctx, of, again, calls...)
+	s.tellRights(ctx, err)
+	return err
+}
+
+// sendOn is sendAs that tells nobody of missing rights.
+func (s *Store) sendOn(ctx context.Context, of share, again bool, calls ...wire.Call) error {
 	if s.intercept != nil {
 		if err := s.intercept(calls); err != nil {
 			return err

@@ -66,8 +66,6 @@ func loadStatements() (statements, error) {
 		"{due}", dueOfLane,
 		"{definition}", typeColumns,
 		"{sequences_behind}", sequencesBehind,
-		"{missing_to_write}", missingToWrite,
-		"{missing_to_maintain}", missingToMaintain,
 		"{holder}", strings.Replace(recordColumns, " payload,", holderPayload, 1)+", "+liveColumns,
 		"{brief}", withoutLarge(recordColumns, "payload json", "target json", "errors json", "covers json", "tags text[]", "backoff bigint[]"),
 		"{j.all_but_errors}", ofJob(colID, "j.id", colErrors),
@@ -88,6 +86,13 @@ func loadStatements() (statements, error) {
 	all.vary("{history}", "job_history", "job_history_overflow", overflowSuffix)
 	all.addLists()
 	all.addDeadWays()
+	rights, err := all.rightsParts()
+	if err != nil {
+		return nil, err
+	}
+	for name, text := range all {
+		all[name] = rights.Replace(text)
+	}
 	return all, nil
 }
 

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
@@ -97,31 +98,31 @@ func queueStats(r wire.Row, now time.Time) core.QueueStats {
 	return q
 }
 
-// Ping reports whether the store can accept jobs: reachable, writable, schema known.
+// Ping reports whether the store can accept jobs: reachable, writable, schema known, no right missing.
 func (s *Store) Ping(ctx context.Context) error {
 	var readOnly bool
-	var toWrite, toMaintain string
+	var lack error
 	var v version
-	if err := s.sendAs(ctx, probeShare, true, s.sql.call("ping", wire.NewArgs(0), func(r wire.Row) error {
-		readOnly, toWrite, toMaintain, v = r.Bool(0), r.Text(1), r.Text(2), version{applied: int(r.Int(3)), oldest: int(r.Int(4))}
+	err := s.sendOn(ctx, probeShare, true, s.sql.call("ping", wire.NewArgs(0), func(r wire.Row) error {
+		readOnly, v, lack = r.Bool(0), version{applied: int(r.Int(1)), oldest: int(r.Int(2))}, s.lackOf(readMissing(r[3:]))
 		return nil
-	})); err != nil {
-		return wrap("ping", err)
-	}
-	var err error
+	}))
 	switch {
+	case err != nil:
+		err = s.explainRights(ctx, err)
 	case readOnly:
 		err = core.Advise(core.ErrReadOnly, "the database server takes no writes: it is a standby, or default_transaction_read_only is on")
-	case toWrite != "":
-		err = lackOf(toWrite, doWrite)
-	case toMaintain != "" && s.maintains.Load():
-		err = lackOf(toMaintain, doMaintain)
+	case lack != nil:
+		err = lack
 	case s.refused.Load() != nil:
 		if err = s.trySession(ctx); err == nil {
 			err = checkVersion(v)
 		}
 	default:
 		err = checkVersion(v)
+	}
+	if errors.Is(err, core.ErrRights) {
+		s.warn(core.AdviceOf(err))
 	}
 	return wrap("ping", err)
 }

@@ -53,7 +53,10 @@ type Store struct {
 	warned  sync.Map              // texts that the host was told
 	// maintains says that this process makes partitions, and so needs the rights for it.
 	maintains atomic.Bool
-	thaws     atomic.Int64 // how often the process was said to have been frozen
+	// serves says that this process answers callers, and so needs the rights for it.
+	serves     atomic.Bool
+	rightsTold atomic.Int64 // when the host was last told of missing rights, in nanoseconds since 1970
+	thaws      atomic.Int64 // how often the process was said to have been frozen
 	// intercept gets what would be sent and may refuse it: tests look at plans. Nil in production.
 	intercept func([]wire.Call) error
 	// listWindow is a test's own, in place of the constant. Zero in production.
@@ -96,7 +99,7 @@ func Open(ctx context.Context, dsn string, opts Options) (*Store, error) {
 		return nil, wrap("open", err)
 	}
 	s.pool = pool
-	if err = wrap("open", s.checkSchema(ctx)); err == nil {
+	if err = wrap("open", s.explainRights(ctx, s.checkSchema(ctx))); err == nil {
 		err = s.mendSequences(ctx)
 	}
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 // SubmitOnceEach writes the jobs of many calls with one statement; see core.SubmitStore. It may be sent again whatever became
 // of it: the keys find what was written. Another statement looks for the answers of calls that wrote nothing.
 func (s *Store) SubmitOnceEach(ctx context.Context, calls []core.OnceCall) ([]core.OnceAnswer, error) {
+	s.serves.Store(true)
 	answers := make([]core.OnceAnswer, len(calls))
 	group, seen := make([]onceItem, 0, len(calls)), map[[2]string]bool{}
 	for i := range calls {

@@ -9,6 +9,7 @@ import (
 
 // CreateToken keeps a token; see core.AccessStore.
 func (s *Store) CreateToken(ctx context.Context, t core.Token) (kept core.Token, err error) {
+	s.serves.Store(true)
 	a := s.args(6).Text(t.ID).Text(t.Name).Bytes(t.Hash[:]).Text(string(t.Role)).Text(t.Tenant).Time(t.ExpiresAt)
 	err = s.write(ctx, "create token", "", s.guard(glanceWait), s.sql.call("create_token", a, func(r wire.Row) error {
 		kept = tokenOf(r)
@@ -22,6 +23,7 @@ func (s *Store) CreateToken(ctx context.Context, t core.Token) (kept core.Token,
 
 // FindTokens returns tokens by their ids.
 func (s *Store) FindTokens(ctx context.Context, ids []string) (tokens []core.Token, err error) {
+	s.serves.Store(true)
 	err = s.read(ctx, "find tokens", s.guard(glanceWait), s.sql.call("find_tokens", wire.Texts(wire.NewArgs(1), ids, func(id *string) string { return *id }), func(r wire.Row) error {
 		tokens = append(tokens, tokenOf(r))
 		return nil
@@ -31,6 +33,7 @@ func (s *Store) FindTokens(ctx context.Context, ids []string) (tokens []core.Tok
 
 // ListTokens returns tokens by id.
 func (s *Store) ListTokens(ctx context.Context, after string, limit int) (tokens []core.Token, err error) {
+	s.serves.Store(true)
 	a := wire.NewArgs(2).Text(after).Int8(int64(limit))
 	err = s.read(ctx, "list tokens", s.guard(glanceWait), s.sql.call("list_tokens", a, func(r wire.Row) error {
 		tokens = append(tokens, tokenOf(r))
@@ -41,6 +44,7 @@ func (s *Store) ListTokens(ctx context.Context, after string, limit int) (tokens
 
 // RevokeToken removes a token.
 func (s *Store) RevokeToken(ctx context.Context, id string) error {
+	s.serves.Store(true)
 	found := false
 	err := s.write(ctx, "revoke token", "token "+id, s.guard(glanceWait), s.sql.call("revoke_token", wire.NewArgs(1).Text(id), func(wire.Row) error {
 		found = true

@@ -45,7 +45,7 @@ func wrap(act string, err error) error {
 	if err == nil {
 		return nil
 	}
-	for _, sentinel := range []error{core.ErrConflict, core.ErrNotFound, core.ErrStale, core.ErrSchema, core.ErrReadOnly, core.ErrBusy, core.ErrUnsafe} {
+	for _, sentinel := range []error{core.ErrConflict, core.ErrNotFound, core.ErrStale, core.ErrSchema, core.ErrRights, core.ErrReadOnly, core.ErrBusy, core.ErrUnsafe} {
 		if errors.Is(err, sentinel) {
 			return fmt.Errorf("postgres: %s: %w", act, err)
 		}
@@ -94,8 +94,10 @@ func rowFaultCode(code string, inFunction bool) bool {
 
 func sentinelOf(e *pgconn.PgError) error {
 	switch e.Code {
-	case codeReadOnlyTransaction, codeNotAllowed:
+	case codeReadOnlyTransaction:
 		return core.ErrReadOnly
+	case codeNotAllowed:
+		return core.ErrRights
 	case codeDiskFull:
 		return fmt.Errorf("%w: %w", core.ErrFull, core.ErrReadOnly)
 	case codeLockNotAvailable, codeDeadlock, codeSerialization:

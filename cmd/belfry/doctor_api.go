@@ -23,7 +23,7 @@ const (
 // checkAPI asks the API, and returns its statistics; nil where it did not answer with them. An error is one of the command
 // line.
 func (a *app) checkAPI(ctx context.Context, f *findings) (*client.Stats, error) {
-	api, err := a.client()
+	api, err := a.clientThat(client.Retry{Tries: 2, MaxWait: time.Second, Timeout: 10 * time.Second}) // a server that is out of order is what is looked for
 	if err != nil {
 		return nil, err
 	}

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/belfry-dev/belfry/adapters/postgres"
+	"github.com/belfry-dev/belfry/core"
 )
 
 // historyAhead is how many days of history partitions should at least be ready.
@@ -14,9 +16,9 @@ const historyAhead = 2
 
 // checkDatabase looks at the database itself.
 func (a *app) checkDatabase(ctx context.Context, f *findings) {
-	steps, err := postgres.Schema(ctx, a.database)
-	if err != nil {
-		f.broken("database", err.Error(), "start PostgreSQL, or mend --database-url or BELFRY_DATABASE_URL")
+	steps, unread := postgres.Schema(ctx, a.database)
+	if unread != nil && !errors.Is(unread, core.ErrRights) {
+		f.broken("database", unread.Error(), "start PostgreSQL, or mend --database-url or BELFRY_DATABASE_URL")
 		return
 	}
 	asked := a.now()
@@ -27,11 +29,15 @@ func (a *app) checkDatabase(ctx context.Context, f *findings) {
 	}
 	checkServer(f, d)
 	checkNames(f, d)
-	if !checkSchema(f, steps) {
+	if unread == nil && !checkSchema(f, steps) {
 		return
 	}
 	a.checkClock(f, "database time", d.Now, asked)
 	checkSnapshot(f, d)
+	if d.Unread {
+		f.leftOut("scheduler", "not looked at, nor types and partitions: rights are missing")
+		return
+	}
 	if d.Schedulers == 0 {
 		f.broken("scheduler", "no tick holds a bucket", "start a tick: without one nothing is taken back after a crash, and over queues nothing is dispatched")
 	} else {

@@ -140,10 +140,15 @@ func noCommand(c *cobra.Command, args []string) error {
 
 // client is the API at the other end.
 func (a *app) client() (*client.Client, error) {
+	return a.clientThat(client.Retry{Tries: 4, MaxWait: 10 * time.Second})
+}
+
+// clientThat is client with other patience.
+func (a *app) clientThat(retries client.Retry) (*client.Client, error) {
 	if err := a.settle(); err != nil {
 		return nil, err
 	}
-	o := client.Options{Token: a.token, UserAgent: "belfry-cli/" + version(), Retry: client.Retry{Tries: 4, MaxWait: 10 * time.Second}}
+	o := client.Options{Token: a.token, UserAgent: "belfry-cli/" + version(), Retry: retries}
 	if a.transport != nil {
 		o.HTTPClient = &http.Client{Transport: a.transport}
 		o.Retry.MinWait = time.Millisecond

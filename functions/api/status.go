@@ -23,6 +23,7 @@ var statuses = []struct {
 	{core.ErrFull, http.StatusServiceUnavailable, "the store's disk is full; try again", 10},
 	{core.ErrUnsafe, http.StatusServiceUnavailable, "the store is not used while its settings would lose what is accepted; GET /readyz says more", 10},
 	{errCrowded, http.StatusServiceUnavailable, "this server holds as many bytes of requests as it may, or as it may of one caller; try again", 2},
+	{core.ErrRights, http.StatusServiceUnavailable, "the store lacks a right that this call needs; GET /readyz says more", 10},
 	{core.ErrReadOnly, http.StatusServiceUnavailable, "the store is read-only for now; try again", 10},
 	{core.ErrSchema, http.StatusServiceUnavailable, "the store's schema version does not fit this program", 0},
 	{core.ErrLocked, http.StatusServiceUnavailable, "another process has the database file open", 0},

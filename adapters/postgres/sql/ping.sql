@@ -1,6 +1,6 @@
--- Whether this server accepts writes, which rights to write and to make tables this role lacks, and the schema's version:
--- the newest migration, and the oldest program that works after it.
+-- Whether this server accepts writes, the schema's version, which is the newest migration and the oldest program that works
+-- after it, and the rights that this role lacks, as in missing_rights.
 SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,
-       {missing_to_write}, {missing_to_maintain},
-       coalesce(max(version), 0)::bigint, coalesce(max(oldest), 0)::bigint
+       coalesce(max(version), 0)::bigint, coalesce(max(oldest), 0)::bigint,
+       {missing_rights}
 FROM belfry.migrations;
