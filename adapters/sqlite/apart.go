@@ -191,8 +191,19 @@ func (t *tx) bulk(name string, args ...any) error {
 
 // setApart sets one row apart within an operation.
 func (t *tx) setApart(f *core.RowFault) error {
+	apart, counted := t.apart[f.Kind]
+	if !counted {
+		var err error
+		if apart, _, err = t.number("count_apart_of", f.Kind, core.ApartMax); err != nil {
+			return err
+		}
+		if t.apart == nil {
+			t.apart = map[string]int64{}
+		}
+	}
 	_, err := t.exec("set_apart", f.Kind, f.ID, f.Name, f.About, f.Act, core.CleanText(f.Error, core.MaxErrorBytes), t.now,
-		core.ApartFirst.Microseconds(), core.ApartLongest.Microseconds(), core.ApartOver.Microseconds(), core.ApartMax)
+		core.ApartFirst.Microseconds(), core.ApartLongest.Microseconds(), core.ApartOver.Microseconds(), apart < core.ApartMax)
+	t.apart[f.Kind] = apart + 1
 	return err
 }
 

@@ -33,6 +33,7 @@ type tx struct {
 	careful bool              // rows are worked on one by one, and those that raise an error set apart
 	passed  map[apartKey]bool // rows that are passed over
 	guilty  *core.RowFault    // the row whose error undid the whole transaction
+	apart   map[string]int64  // how many rows of each kind are set apart, at most; counted once
 
 	failures map[failure]failureNote // jobs that failed for good, noted once for each group when the operation ends
 }
