@@ -73,7 +73,7 @@ func (t *tx) advance(step *core.Advance, held int64) (core.Advanced, error) {
 		if err := t.redefine(now.ID, step.Rule, changed); err != nil {
 			return stale, err
 		}
-		answer.Version++
+		answer.Version = answer.Version%math.MaxInt64 + 1 // as in redefine_schedule
 	}
 	st := &step.State
 	var waiting any

@@ -1,5 +1,6 @@
 -- Take schedules to their next state, with the jobs and ledger rows that belong to it. A schedule that has moved, is
 -- locked, has an active run where it must not, or lies outside the fence is passed over, with all that belongs to it.
+-- Counts that were damaged to be the greatest number there is begin at 1 again.
 --   $1 clock offset  $2 fence: buckets  $3 fence: tokens  $4 without a fence
 --   steps: $5 ids  $6 versions  $7 moves  $8 inactive  $9 rules or null  $10 types or null  $11 paused  $12 exclusive  $13 anchors
 --   $14 accounted now  $15 next due  $16 paused at  $17 time zone data  $18 expect by  $19 expected  $20 alerted  $21 waiting
@@ -29,7 +30,7 @@ WITH held AS MATERIALIZED (
     FOR    UPDATE OF s SKIP LOCKED
 ), moved AS (
     UPDATE belfry.schedules s
-    SET    moves = s.moves + 1, version = s.version + CASE WHEN g.rule IS NULL THEN 0 ELSE 1 END,
+    SET    moves = s.moves % 9223372036854775807 + 1, version = CASE WHEN g.rule IS NULL THEN s.version ELSE s.version % 9223372036854775807 + 1 END,
            updated_at = CASE WHEN g.rule IS NULL THEN s.updated_at WHEN g.anchor <> s.anchor THEN g.anchor ELSE {now} END,
            rule = coalesce(g.rule, s.rule), payload = CASE WHEN g.rule IS NULL THEN s.payload ELSE g.payload END, type = coalesce(g.type, s.type),
            paused = CASE WHEN g.rule IS NULL THEN s.paused ELSE coalesce(g.paused, false) END,
