@@ -47,10 +47,13 @@ func TestBudgetIsWaitedFor(t *testing.T) {
 		}
 		gone, leave := context.WithCancelCause(t.Context())
 		why := errors.New("left")
-		got := map[string]error{}
-		answers := make(chan string, 4)
+		type answer struct {
+			name string
+			err  error
+		}
+		answers := make(chan answer, 4)
 		wait := func(name string, ctx context.Context, caller string, n int64) {
-			go func() { got[name] = b.Take(ctx, caller, n); answers <- name }()
+			go func() { answers <- answer{name, b.Take(ctx, caller, n)} }()
 			synctest.Wait()
 		}
 		wait("left", gone, "c", 20*mib)
@@ -59,18 +62,18 @@ func TestBudgetIsWaitedFor(t *testing.T) {
 		wait("second", t.Context(), "d", 5*mib)
 		leave(why)
 		synctest.Wait()
-		if name := <-answers; name != "left" || !errors.Is(got[name], why) {
-			t.Errorf("%s: %v", name, got[name])
+		if got := <-answers; got.name != "left" || !errors.Is(got.err, why) {
+			t.Errorf("%+v", got)
 		}
 		b.Give("b", 30*mib) // room for both who wait and have a share
 		synctest.Wait()
-		if one, two := <-answers, <-answers; one == "too much" || two == "too much" || got["first"] != nil || got["second"] != nil {
-			t.Errorf("%s and %s: %v", one, two, got)
+		if one, two := <-answers, <-answers; one.name == "too much" || two.name == "too much" || one.err != nil || two.err != nil {
+			t.Errorf("%+v and %+v", one, two)
 		}
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
-		if name := <-answers; name != "too much" || !errors.Is(got[name], api.ErrCrowded) {
-			t.Errorf("%s: %v", name, got[name])
+		if got := <-answers; got.name != "too much" || !errors.Is(got.err, api.ErrCrowded) {
+			t.Errorf("%+v", got)
 		}
 	})
 }

@@ -23,7 +23,7 @@ type newScheduleDoc struct {
 	Type         string         `json:"type" minLength:"1" maxLength:"200" pattern:"^[A-Za-z][A-Za-z0-9_:-]*([./][A-Za-z0-9_:-]+)*$" doc:"Of its jobs." example:"report.nightly"`
 	Payload      any            `json:"payload,omitempty" doc:"Of its jobs: any JSON of up to 1 MiB, kept byte for byte. Left out, it is {}."`
 	Priority     string         `json:"priority,omitempty" enum:"critical,default,bulk"`
-	Tenant       lineText       `json:"tenant,omitempty" maxLength:"255" doc:"Of the schedule and its jobs. It never changes: names are per tenant."`
+	Tenant       lineText       `json:"tenant,omitempty" minLength:"1" maxLength:"255" doc:"Of the schedule and its jobs. It never changes: names are per tenant."`
 	Missed       string         `json:"missed,omitempty" enum:"all,once,skip" doc:"What becomes of instants that were not met in time. Left out, once."`
 	MissedWindow durationText   `json:"missed_window,omitempty" doc:"What was missed longer ago is not made up. Left out, there is no bound."`
 	MissedLimit  int            `json:"missed_limit,omitempty" minimum:"1" maximum:"10000" doc:"With all: at most so many are made up, the newest. Left out, 1000."`

@@ -36,6 +36,8 @@ BEYOND_THE_SCHEMA = [
         r"^must be a duration with its units?, such as .*",  # more than Go's durations hold
         r"^must be after ",
         r"^must be the next_cursor of a page with the same filters$",
+        r"^must not be empty; leave the parameter out instead$",  # the next_cursor of a last page
+        r"^must be 0s or at least ",  # what is kept of a duration
         r"^is \d+ bytes, at most \d+ are kept$",  # bytes, where a schema counts characters
         r"^holds the control character ",  # noncharacters such as U+FFFE
         r"^holds \\u0000 ",
