@@ -125,7 +125,7 @@ func (s *stage) tick(t *testing.T, concurrency int) (stop func()) {
 		t.Fatal(err)
 	}
 	o := tick.Options{
-		Store: s.store, Queue: queue, Holder: "tick", Log: slog.New(slog.DiscardHandler), Concurrency: map[core.Priority]int{},
+		Store: s.store, Queue: queue, Holder: "tick", Functions: true, Log: slog.New(slog.DiscardHandler), Concurrency: map[core.Priority]int{},
 		Settings: boot.Settings{Tick: 200 * time.Millisecond, BucketLease: 10 * time.Second, Window: core.WindowCeiling},
 	}
 	for _, p := range core.Priorities {
