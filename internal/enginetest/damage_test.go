@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 // Whatever any column of any table holds, passes of the tick with watch and upkeep succeed, all buckets are held, and jobs
 // beside go from submit to their end.
 func TestADamagedValueStopsNoNeighbour(t *testing.T) {
+	all := os.Getenv("BELFRY_TEST_LARGE") != "" // else a third of the values of each column
 	for name, open := range map[string]func(*testing.T) hurt{"PostgreSQL": hurtPostgres, "SQLite": hurtSQLite} {
 		t.Run(name, func(t *testing.T) {
 			h := open(t)
@@ -36,7 +38,10 @@ func TestADamagedValueStopsNoNeighbour(t *testing.T) {
 					if table == "scheduler_leases" && (c.name == "bucket" || c.name == "holder") {
 						continue // another bucket or holder is no damage: it is as if another process held it
 					}
-					for _, value := range valuesOf(t, c) {
+					for i, value := range valuesOf(t, c) {
+						if !all && (i+len(c.name))%3 != 0 {
+							continue
+						}
 						if table == "alerts" && c.name == "id" && c.typ == "INTEGER" && value == values[c.typ][0] {
 							continue // SQLite then has no number for another alert, and calls that a full disk
 						}
@@ -58,7 +63,7 @@ func TestADamagedValueStopsNoNeighbour(t *testing.T) {
 				}
 			}
 			t.Logf("%d values in %d tables", tried, len(columns))
-			if tried < 500 || len(columns) < 14 {
+			if least := map[bool]int{true: 500, false: 200}[all]; tried < least || len(columns) < 14 {
 				t.Errorf("only %d values in %d tables were tried", tried, len(columns))
 			}
 		})
