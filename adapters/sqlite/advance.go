@@ -84,8 +84,10 @@ func (t *tx) advance(step *core.Advance, held int64) (core.Advanced, error) {
 		}
 		waiting = string(text)
 	}
-	_, err = t.exec("move_schedule", now.ID, timeOrNull(st.Anchor), micros(st.Accounted), timeOrNull(st.NextDue), waiting, timeOrNull(st.PausedAt), st.TZData, timeOrNull(st.ExpectBy), timeOrNull(st.Expected), number(st.Alerted),
-		st.ZoneMark, number(st.Unreadable))
+	_, err = t.exec("move_schedule", now.ID, timeOrNull(st.Anchor), micros(st.Accounted), timeOrNull(st.NextDue), waiting, timeOrNull(st.PausedAt), st.TZData, timeOrNull(st.ExpectBy), timeOrNull(st.Expected), number(st.Alerted))
+	if err == nil && (st.ZoneMark != now.State.ZoneMark || st.Unreadable != now.State.Unreadable) {
+		_, err = t.exec("mark_schedule", now.Tenant, now.Name, st.ZoneMark, number(st.Unreadable))
+	}
 	if err != nil {
 		return stale, err
 	}

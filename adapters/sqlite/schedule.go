@@ -20,12 +20,17 @@ func (s *Store) CreateSchedule(ctx context.Context, sched core.Schedule) (core.S
 	err = s.writer.run(ctx, func(t *tx) error {
 		n, err := t.exec("create_schedule", sched.Tenant, sched.Name, string(rule), textOrNull(sched.Rule.Payload), sched.Rule.Type, number(sched.Rule.Paused),
 			number(sched.Rule.Exclusive()), t.now, timeOrNull(st.Anchor), micros(st.Accounted), timeOrNull(st.NextDue), timeOrNull(st.PausedAt),
-			st.TZData, timeOrNull(st.ExpectBy), timeOrNull(st.Expected), timeOrNull(sched.CreatedAt), st.ZoneMark)
+			st.TZData, timeOrNull(st.ExpectBy), timeOrNull(st.Expected), timeOrNull(sched.CreatedAt))
 		if err != nil {
 			return err
 		}
 		if n == 0 {
 			return fmt.Errorf("%w: there is a schedule of that name", core.ErrConflict)
+		}
+		if st.ZoneMark != "" || st.Unreadable {
+			if _, err := t.exec("mark_schedule", sched.Tenant, sched.Name, st.ZoneMark, number(st.Unreadable)); err != nil {
+				return err
+			}
 		}
 		kept, err := t.row("get_schedule", sched.Tenant, sched.Name)
 		if err == nil {
