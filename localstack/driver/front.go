@@ -86,11 +86,13 @@ func (f front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(content)
 }
 
+// functionURLDomain is what tells the function that its paths come as they were sent: those of an HTTP API were decoded.
+const functionURLDomain = "localstack.lambda-url.us-east-1.on.aws"
+
 // request is the event of a request, payload format 2.0.
 func request(r *http.Request, body []byte) events.LambdaFunctionURLRequest {
 	now := time.Now()
 	source, _, _ := net.SplitHostPort(r.RemoteAddr)
-	domain, _, _ := strings.Cut(r.Host, ":")
 	headers := map[string]string{"host": r.Host, "x-forwarded-for": source, "x-forwarded-proto": "http"}
 	for name, values := range r.Header {
 		if name != "Cookie" {
@@ -100,7 +102,7 @@ func request(r *http.Request, body []byte) events.LambdaFunctionURLRequest {
 	event := events.LambdaFunctionURLRequest{
 		Version: "2.0", RawPath: r.URL.EscapedPath(), RawQueryString: r.URL.RawQuery, Headers: headers,
 		RequestContext: events.LambdaFunctionURLRequestContext{
-			AccountID: "000000000000", RequestID: rand.Text(), APIID: "localstack", DomainName: domain, DomainPrefix: "localstack",
+			AccountID: "000000000000", RequestID: rand.Text(), APIID: "localstack", DomainName: functionURLDomain, DomainPrefix: "localstack",
 			Time: now.UTC().Format("02/Jan/2006:15:04:05 -0700"), TimeEpoch: now.UnixMilli(),
 			HTTP: events.LambdaFunctionURLRequestContextHTTPDescription{
 				Method: r.Method, Path: r.URL.Path, Protocol: r.Proto, SourceIP: source, UserAgent: r.UserAgent(),
