@@ -92,7 +92,7 @@ type function struct {
 	address   string // http://host:port
 	cmd       *exec.Cmd
 	container string // its name; "" for a process
-	log       *logged
+	log       *testenv.Log
 	ended     chan struct{}
 	code      error
 }
@@ -127,7 +127,7 @@ var kinds = map[string]func(*testing.T, string, ...string) *function{"process": 
 
 func newFunction(t *testing.T) *function {
 	t.Helper()
-	return &function{address: "http://127.0.0.1:" + freePort(t), log: &logged{}, ended: make(chan struct{})}
+	return &function{address: "http://127.0.0.1:" + freePort(t), log: &testenv.Log{}, ended: make(chan struct{})}
 }
 
 func (f *function) environment(more []string) []string {
@@ -218,24 +218,6 @@ func (f *function) post(ctx context.Context, path, token string, body []byte) (i
 	}
 	_, err = io.Copy(io.Discard, res.Body)
 	return res.StatusCode, errors.Join(err, res.Body.Close())
-}
-
-// logged is what a function says.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 func freePort(t *testing.T) string {

@@ -64,7 +64,7 @@ func TestMain(m *testing.M) {
 type function struct {
 	address string
 	cmd     *exec.Cmd
-	log     *logged
+	log     *testenv.Log
 	ended   chan struct{}
 }
 
@@ -73,7 +73,7 @@ func start(t *testing.T, name string, timeout int, env ...string) *function {
 	t.Helper()
 	emulator, path := testenv.RIE(t), program(t, name)
 	ports := [2]string{freePort(t), freePort(t)}
-	f := &function{address: "127.0.0.1:" + ports[0], log: &logged{}, ended: make(chan struct{})}
+	f := &function{address: "127.0.0.1:" + ports[0], log: &testenv.Log{}, ended: make(chan struct{})}
 	f.cmd = exec.Command(emulator, "--runtime-interface-emulator-address", f.address, "--runtime-api-address", "127.0.0.1:"+ports[1], path)
 	f.cmd.Env = append(os.Environ(), "AWS_LAMBDA_FUNCTION_NAME=belfry-"+name, fmt.Sprint("AWS_LAMBDA_FUNCTION_TIMEOUT=", timeout),
 		"AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_REGION=eu-west-1", "BELFRY_LOG_LEVEL=warn")
@@ -202,23 +202,3 @@ func database(t *testing.T) (address string, store *postgres.Store) {
 	t.Cleanup(func() { _ = store.Close() })
 	return address, store
 }
-
-// logged is what a function says, for those who read it while it runs.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-func (l *logged) Len() int { return len(l.String()) }

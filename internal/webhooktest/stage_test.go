@@ -1,7 +1,6 @@
 package webhooktest
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -54,7 +53,7 @@ type stage struct {
 	t     testing.TB
 	url   string
 	store core.Store // of the node with the API: to look at what the API does not show
-	log   *logText
+	log   *testenv.Log
 	stop  func() // ends it before its test does
 }
 
@@ -70,7 +69,7 @@ func start(t testing.TB, l layout, changes ...change) *stage {
 // startOn is start on a store that may have been in use before.
 func startOn(t testing.TB, l layout, open func() core.Store, changes ...change) *stage {
 	t.Helper()
-	s := &stage{t: t, log: &logText{}}
+	s := &stage{t: t, log: &testenv.Log{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	var nodes sync.WaitGroup
 	var queue core.Queue
@@ -267,22 +266,4 @@ func until(t testing.TB, what string, done func() bool) {
 			t.Fatalf("not in time: %s", what)
 		}
 	}
-}
-
-// logText is what was logged.
-type logText struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *logText) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *logText) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
 }

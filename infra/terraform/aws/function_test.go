@@ -16,6 +16,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
 // patience bounds what a loaded machine may take.
@@ -27,26 +29,8 @@ type function struct {
 	dir     string     // of its program
 	address string
 	cmd     *exec.Cmd
-	log     syncBuffer
+	log     testenv.Log
 	ended   chan struct{}
-}
-
-// syncBuffer is a log that is read while it is written.
-type syncBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }
 
 // start starts the environment, if it has not begun or has died, as it is deployed now.
