@@ -49,7 +49,7 @@ func apartRounds(s *stage) {
 }
 
 func apartBounded(s *stage) {
-	for part := range slices.Chunk(make([]core.RowFault, core.ApartMax+500), 1_000) {
+	for part := range slices.Chunk(make([]core.RowFault, core.ApartMax+2_500), 1_000) {
 		for i := range part {
 			part[i] = core.RowFault{Kind: core.ApartJob, ID: s.number(), Act: "claim", Error: "no"}
 		}
