@@ -22,7 +22,7 @@ func TestBackoffSteps(t *testing.T) {
 	}
 }
 
-// TestBackoffBounds is case C05: for any attempt, any waits and any chance the wait lies in [0, MaxWait], and
+// TestBackoffBounds: for any attempt, any waits and any chance the wait lies in [0, MaxWait], and
 // without jitter it never falls from one attempt to the next where the waits do not.
 func TestBackoffBounds(t *testing.T) {
 	bounded := func(waits []time.Duration, attempt int, chance float64) bool {

@@ -22,9 +22,9 @@ func only(method string, err error) func(string) error {
 	}
 }
 
-// TestB14FailingHeartbeats is case B14: while heartbeats fail the worker claims nothing and stops its handlers before
-// their leases end; when the store answers again it registers under a new id and goes on.
-func TestB14FailingHeartbeats(t *testing.T) {
+// TestFailingHeartbeats: while heartbeats fail the worker claims nothing and stops its handlers before their leases
+// end. When the store answers again, it registers under a new id and goes on.
+func TestFailingHeartbeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newMemStore()
 		var mu sync.Mutex
@@ -75,9 +75,9 @@ func TestB14FailingHeartbeats(t *testing.T) {
 	})
 }
 
-// TestB19LeasesOfAllThatIsHeld is case B19: never more claimed than slots, and heartbeats keep every lease alive, also
-// of jobs whose end waits to be recorded.
-func TestB19LeasesOfAllThatIsHeld(t *testing.T) {
+// TestLeasesOfAllThatIsHeld: a worker claims no more jobs than it has slots, and its heartbeats keep every lease alive,
+// including those of jobs whose end waits to be recorded.
+func TestLeasesOfAllThatIsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newMemStore()
 		var running, most atomic.Int32
@@ -124,8 +124,8 @@ func TestB19LeasesOfAllThatIsHeld(t *testing.T) {
 	})
 }
 
-// TestB21LostWorkerCounts is case B21 from end to end: workers that die lose a job one attempt in all.
-func TestB21LostWorkerCounts(t *testing.T) {
+// TestLostWorkerCounts: however many workers die with a job, it loses one attempt.
+func TestLostWorkerCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newMemStore()
 		id := store.submit(t, NewJob{Type: "work", MaxAttempts: 2, Backoff: []time.Duration{time.Minute}})
@@ -206,9 +206,9 @@ func TestBusyHeartbeatIsRepeated(t *testing.T) {
 	})
 }
 
-// TestC10Cancel is case C10: a cancel is heard at the next heartbeat or at once by Poke, a job that was cancelled is
+// TestCancel: a cancel is heard at the next heartbeat or at once by Poke, a job that was cancelled is
 // not tried again though attempts are left, and one that finishes all the same is done.
-func TestC10Cancel(t *testing.T) {
+func TestCancel(t *testing.T) {
 	for _, poke := range []bool{false, true} {
 		t.Run(fmt.Sprint("poke ", poke), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

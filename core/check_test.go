@@ -111,7 +111,7 @@ func TestCheckNewJobRefuses(t *testing.T) {
 	}
 }
 
-// Case F08: names that need escaping somewhere are refused where they come in.
+// Names that need escaping somewhere are refused where they come in.
 func TestCheckTypeCharset(t *testing.T) {
 	for _, name := range []string{
 		"", "a+b", "a b", "100%", "#x", "..", ".", "a..b", "a//b", "a/../b", "/a", "a/", "a.", "1a", "-a", "naïve", "队列",
@@ -130,7 +130,7 @@ func TestCheckTypeCharset(t *testing.T) {
 	}
 }
 
-// Case G07: what is finer than a microsecond is cut off, once, here.
+// What is finer than a microsecond is cut off, once, here.
 func TestCheckNewJobKeepsMicroseconds(t *testing.T) {
 	berlin := time.FixedZone("", 3600)
 	j := NewJob{Type: "echo", RunAt: time.Date(2026, 3, 1, 13, 0, 0, 123456789, berlin), ExpiresAt: time.Date(2026, 3, 2, 13, 0, 0, 999, berlin)}

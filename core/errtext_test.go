@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// TestCleanText is case F01 and the cutting of case C08.
+// TestCleanText: NUL and invalid UTF-8 are replaced, long texts are cut between runes.
 func TestCleanText(t *testing.T) {
 	for _, c := range []struct {
 		name, in, want string
 		limit          int
 	}{
 		{"plain", "no such host", "no such host", 100},
-		{"F01 NUL", "bad\x00thing", "bad\uFFFDthing", 100},
+		{"NUL", "bad\x00thing", "bad\uFFFDthing", 100},
 		{"invalid UTF-8", "a\xff\xfeb\xc3", "a\uFFFDb\uFFFD", 100},
 		{"cut between runes", strings.Repeat("é", 100), strings.Repeat("é", 12) + truncatedMark, 40},
 		{"cut inside a rune", "x" + strings.Repeat("é", 100), "x" + strings.Repeat("é", 12) + truncatedMark, 40},
@@ -47,7 +47,7 @@ func FuzzCleanText(f *testing.F) {
 	})
 }
 
-// TestErrorHistoryIsBounded is case C08: 10,000 errors of 100 KB each leave the last 20, each cut.
+// TestErrorHistoryIsBounded: 10,000 errors of 100 KB each leave the last 20, each cut.
 func TestErrorHistoryIsBounded(t *testing.T) {
 	stack := strings.Repeat("goroutine 1 [running]: é\n", 4_000)
 	var history []AttemptError

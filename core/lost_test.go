@@ -15,7 +15,7 @@ func lostErrors(n int) (list []AttemptError) {
 	return list
 }
 
-// TestDecideLost is case B21: a passed lease costs one attempt in all, and a budget of its own.
+// TestDecideLost: a passed lease costs one attempt in all, and a budget of its own.
 func TestDecideLost(t *testing.T) {
 	failed := AttemptError{Attempt: 1, Error: "before", Kind: KindError}
 	for _, c := range []struct {

@@ -93,9 +93,9 @@ func TestPanicTellsWhere(t *testing.T) {
 	})
 }
 
-// TestB20HandlerIgnoresItsTimeout is case B20: the attempt ends as timed out, its slot is free, its lease is not
+// TestHandlerIgnoresItsTimeout: the attempt ends as timed out, its slot is free, its lease is not
 // extended any more, it is counted as leaked, and what it returns later is refused.
-func TestB20HandlerIgnoresItsTimeout(t *testing.T) {
+func TestHandlerIgnoresItsTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newMemStore()
 		release := make(chan struct{})
@@ -136,9 +136,9 @@ func TestB20HandlerIgnoresItsTimeout(t *testing.T) {
 	})
 }
 
-// TestI01Stop is case I01 under the hand-back rule: jobs that honour their context are handed back without an
+// TestStop: jobs that honour their context are handed back without an
 // attempt, one that ignores it is handed back as the last act, and Run returns by its deadline.
-func TestI01Stop(t *testing.T) {
+func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newMemStore()
 		causes := make(chan error, 3)

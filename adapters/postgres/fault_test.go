@@ -16,7 +16,7 @@ import (
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
-// H10: no password in an error, whatever is wrong with the address.
+// No password in an error, whatever is wrong with the address.
 func TestNoErrorQuotesThePassword(t *testing.T) {
 	address, err := url.Parse(migrated(t))
 	if err != nil {
@@ -53,7 +53,7 @@ func openError(t *testing.T, dsn string) error {
 	return err
 }
 
-// I06: a server that takes no writes is told from one that is down.
+// A server that takes no writes is told from one that is down.
 func TestReadOnlyServer(t *testing.T) {
 	address := migrated(t)
 	store := open(t, address)

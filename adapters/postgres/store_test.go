@@ -22,7 +22,7 @@ func TestStore(t *testing.T) {
 	runContract(t, direct, direct)
 }
 
-// I05: everything also holds where each transaction may meet another session.
+// Everything also holds where each transaction may meet another session.
 func TestStoreThroughPgBouncer(t *testing.T) {
 	direct := testenv.Postgres(t)
 	runContract(t, direct, testenv.PgBouncer(t, direct))

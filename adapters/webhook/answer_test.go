@@ -132,7 +132,7 @@ func TestCutBodySaysThatTheResultIsLost(t *testing.T) {
 	}
 }
 
-// An answer without end, or one that says it is compressed, is not read beyond the bound and not unpacked (F07).
+// An answer without end, or one that says it is compressed, is not read beyond the bound and not unpacked.
 func TestAnswerIsReadBounded(t *testing.T) {
 	var sent int
 	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {

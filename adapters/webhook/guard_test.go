@@ -17,7 +17,7 @@ import (
 	"github.com/belfry-dev/belfry/internal/dnstest"
 )
 
-// hostileURLs must be refused by their text alone (H03). None is ever dialled.
+// hostileURLs must be refused by their text alone. None is ever dialled.
 func hostileURLs(t testing.TB) (urls []string) {
 	text, err := os.ReadFile(filepath.Join("testdata", "hostile_urls.json"))
 	if err == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/belfry-dev/belfry/internal/dnstest"
 )
 
-// A name with one address that is refused is refused whole, wherever that address stands (H02).
+// A name with one address that is refused is refused whole, wherever that address stands.
 func TestHostileResolutionsAreRefused(t *testing.T) {
 	dns := dnstest.Start(t)
 	w, dialled := newDialess(t, GuardOptions{Resolver: dns.Resolver()})
@@ -58,7 +58,7 @@ func TestEveryPublicAddressIsTried(t *testing.T) {
 }
 
 // The name is public when the job is created and private when it is delivered: the dial refuses, and the server
-// that listens there hears nothing (H02).
+// that listens there hears nothing.
 func TestRebindingIsRefusedAtTheDial(t *testing.T) {
 	server := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	dns := dnstest.Start(t)

@@ -16,7 +16,7 @@ import (
 )
 
 // Secrets, payloads, headers, paths and queries of targets, and what targets answer, are in no error and in no
-// log, whatever way a delivery ends (H10).
+// log, whatever way a delivery ends.
 func TestNothingTellsSecrets(t *testing.T) {
 	var logged bytes.Buffer
 	before, flags := log.Writer(), log.Flags()

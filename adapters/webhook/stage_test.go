@@ -149,7 +149,7 @@ func TestTimeoutOfTheJobOnlyShortensTheLimit(t *testing.T) {
 	}
 }
 
-// What a server says that is not HTTP, and what a fault of the network tells, stays out of the error (H10).
+// What a server says that is not HTTP, and what a fault of the network tells, stays out of the error.
 func TestFaultsAreToldInOurWords(t *testing.T) {
 	gone, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

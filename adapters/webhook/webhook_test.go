@@ -89,7 +89,7 @@ func TestAbsentPayloadIsAnEmptyObject(t *testing.T) {
 	}
 }
 
-// A redirect is a failed attempt: where it leads is never asked (H01).
+// A redirect is a failed attempt: where it leads is never asked.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	inner := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {})
 	for _, code := range []int{300, 301, 302, 303, 304, 307, 308, 399} {

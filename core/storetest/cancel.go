@@ -11,11 +11,11 @@ import (
 
 func cancelScenarios() []scenario {
 	return []scenario{
-		{"Cancel/C10 a job cancelled before its start never starts", cancelNeverStarts},
-		{"Cancel/C10 a queued job cancelled before its start never starts", cancelQueuedNeverStarts},
-		{"Cancel/C10 a wanted cancel decides every end but done", cancelDecides},
-		{"Cancel/C10 a cancel at the very time of the end is decided once", cancelAtEnd},
-		{"Cancel/C10 a wanted cancel outlives heartbeats and the loss of the worker", cancelLost},
+		{"Cancel/a job cancelled before its start never starts", cancelNeverStarts},
+		{"Cancel/a queued job cancelled before its start never starts", cancelQueuedNeverStarts},
+		{"Cancel/a wanted cancel decides every end but done", cancelDecides},
+		{"Cancel/a cancel at the very time of the end is decided once", cancelAtEnd},
+		{"Cancel/a wanted cancel outlives heartbeats and the loss of the worker", cancelLost},
 		{"Cancel/an unknown id is not found", cancelUnknown},
 		{"Cancel/of many cancels of one waiting job one is answered", cancelRace},
 	}

@@ -19,12 +19,12 @@ func claimScenarios() []scenario {
 		{"ClaimDue/skips what lies at or before the mark", claimMark},
 		{"ClaimDue/says when the next job is due", claimDueIn},
 		{"ClaimDue/ends expired jobs instead of returning them", claimExpired},
-		{"ClaimDue/C02 fails jobs whose attempts are used up and goes on with the others", claimUsedUp},
+		{"ClaimDue/fails jobs whose attempts are used up and goes on with the others", claimUsedUp},
 		{"ClaimDue/a job with no attempt left fails with an error that says so", claimSaysNoAttemptLeft},
 		{"ClaimDue/passes over a row that a stranger's transaction holds", claimHeld},
 		{"ClaimDue/a late commit with a past run_at is taken by the next full-range claim", claimLateCommit},
 		{"ClaimDue/a job moved away is never claimed early", claimMoved},
-		{"ClaimDue/E02 jobs far ahead are not read", claimFuture},
+		{"ClaimDue/jobs far ahead are not read", claimFuture},
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 func damageScenarios() []scenario {
 	var all []scenario
 	for _, what := range Damages() {
-		all = append(all, scenario{"Damage/C02 G02 a row with " + what.String() + " stops no other", func(s *stage) { damaged(s, what) }})
+		all = append(all, scenario{"Damage/a row with " + what.String() + " stops no other", func(s *stage) { damaged(s, what) }})
 	}
 	return all
 }

@@ -14,5 +14,5 @@
 //	faulty.go     Faulty: a store whose answers get lost, for this suite and for tests of the engine
 //	the others    one concept each, named for it
 //
-// Case numbers in names (B11, D01 …) mark faults that users of other schedulers have reported.
+// Many scenarios are faults that users of other schedulers have reported.
 package storetest

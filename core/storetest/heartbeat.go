@@ -10,7 +10,7 @@ func heartbeatScenarios() []scenario {
 	return []scenario{
 		{"Heartbeat/extends the lease of a running job", beatExtends},
 		{"Heartbeat/answers every beat in order", beatOrder},
-		{"Heartbeat/B08 keeps a job that outlives its first lease", beatKeeps},
+		{"Heartbeat/keeps a job that outlives its first lease", beatKeeps},
 		{"Heartbeat/a lease that has passed but was not reaped is extended", beatLate},
 		{"Heartbeat/repeated and unknown rows in one call", beatOdd},
 		{"Heartbeat/one row held by a stranger for three leases costs no other lease", beatHeld},

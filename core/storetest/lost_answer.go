@@ -13,12 +13,12 @@ import (
 func lostAnswerScenarios() []scenario {
 	return []scenario{
 		{"ReadClaim/returns the running rows of one claim, as the claim would have", readClaim},
-		{"ReadClaim/I12 after a lost answer of ClaimDue the rows are found and nothing is charged twice", func(s *stage) { lostClaim(s, lostClaimDue) }},
-		{"ReadClaim/I12 after a lost answer of Start the rows are found and nothing is charged twice", func(s *stage) { lostClaim(s, lostStart) }},
-		{"Finish/I12 after a lost answer the same ends get the same answers and count once", lostFinish},
-		{"Finish/I12 a call cut off at any time counts whole or not at all", cutFinish},
-		{"Submit/I12 after a lost answer the dedupe key finds the job", lostSubmit},
-		{"Tick/I12 after a lost answer the marked jobs are published under the same tokens", lostTick},
+		{"ReadClaim/after a lost answer of ClaimDue the rows are found and nothing is charged twice", func(s *stage) { lostClaim(s, lostClaimDue) }},
+		{"ReadClaim/after a lost answer of Start the rows are found and nothing is charged twice", func(s *stage) { lostClaim(s, lostStart) }},
+		{"Finish/after a lost answer the same ends get the same answers and count once", lostFinish},
+		{"Finish/a call cut off at any time counts whole or not at all", cutFinish},
+		{"Submit/after a lost answer the dedupe key finds the job", lostSubmit},
+		{"Tick/after a lost answer the marked jobs are published under the same tokens", lostTick},
 	}
 }
 

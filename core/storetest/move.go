@@ -98,7 +98,7 @@ func calls() []call {
 func moveScenarios() []scenario {
 	var all []scenario
 	for _, m := range moves() {
-		all = append(all, scenario{"Move/C10 " + m.name, func(s *stage) {
+		all = append(all, scenario{"Move/" + m.name, func(s *stage) {
 			for _, c := range calls() {
 				s.sub(c.name, func(s *stage) { m.under(s, c) })
 			}

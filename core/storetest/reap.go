@@ -10,14 +10,14 @@ import (
 func reapScenarios() []scenario {
 	return []scenario{
 		{"Tick/lists running jobs whose lease has passed, and no others", reapLists},
-		{"Tick/B03 lost jobs that nobody ends do not hide the others", reapPages},
-		{"Tick/B04 a lost job of a type no process handles is listed and put back", reapUnknownType},
+		{"Tick/lost jobs that nobody ends do not hide the others", reapPages},
+		{"Tick/a lost job of a type no process handles is listed and put back", reapUnknownType},
 		{"Tick/a running job whose lease never ends is stuck, and reaped", reapEndless},
 		{"Tick/a queued job whose dispatch lease never ends is published again", republishEndless},
-		{"Finish/B01 a lost job that its worker extended meanwhile is left alone", reapExtended},
-		{"Finish/B01 a lost job that its worker ended meanwhile is left alone", reapEnded},
-		{"Finish/B01 a lost job that was released and claimed again meanwhile is left alone", reapClaimedAgain},
-		{"Finish/B01 reaper and heartbeat at once never both win", reapRace},
+		{"Finish/a lost job that its worker extended meanwhile is left alone", reapExtended},
+		{"Finish/a lost job that its worker ended meanwhile is left alone", reapEnded},
+		{"Finish/a lost job that was released and claimed again meanwhile is left alone", reapClaimedAgain},
+		{"Finish/reaper and heartbeat at once never both win", reapRace},
 		{"Finish/a lost job counts its attempt and ends failed after the last", reapUsedUp},
 		{"Finish/two reapers charge a lost job once", reapTwice},
 	}

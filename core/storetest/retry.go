@@ -13,9 +13,9 @@ import (
 func retryScenarios() []scenario {
 	return []scenario{
 		{"Retry/puts a dead letter back with a fresh start", retryFresh},
-		{"Retry/D04 a dead letter whose dedupe key is taken is a conflict with the other job", retryTaken},
-		{"Retry/D04 a retried job holds its dedupe key again", retryHolds},
-		{"Retry/D04 retry and submit of one key at once leave one live job", retryRace},
+		{"Retry/a dead letter whose dedupe key is taken is a conflict with the other job", retryTaken},
+		{"Retry/a retried job holds its dedupe key again", retryHolds},
+		{"Retry/retry and submit of one key at once leave one live job", retryRace},
 		{"Retry/of many retries one is answered", retryOnce},
 		{"Redrive/retries what matches, lowest id first, and reports every conflict", redrive},
 		{"Discard/deletes what matches and no more than the limit", discard},

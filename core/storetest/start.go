@@ -15,7 +15,7 @@ func startScenarios() []scenario {
 		{"Start/a reference named twice starts once", startTwice},
 		{"Start/stale references come back as nothing and change nothing", startStale},
 		{"Start/ends expired jobs instead of returning them", startExpired},
-		{"Start/C02 fails jobs whose attempts are used up and starts the others", startUsedUp},
+		{"Start/fails jobs whose attempts are used up and starts the others", startUsedUp},
 		{"Start/a row held by a stranger is busy and the others start", startHeld},
 	}
 }

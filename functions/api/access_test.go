@@ -16,9 +16,9 @@ const (
 	other = "another-token-of-length"
 )
 
-// TestH08OnlyAWholeTokenOpens: with tokens set every call that tells of jobs needs one of them, and nothing that
+// TestOnlyAWholeTokenOpens: with tokens set every call that tells of jobs needs one of them, and nothing that
 // looks like a token does instead.
-func TestH08OnlyAWholeTokenOpens(t *testing.T) {
+func TestOnlyAWholeTokenOpens(t *testing.T) {
 	b := newBench(t, func(o *api.Options) { o.Tokens = []string{token, other} })
 	call := func(method, path string, headers ...string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, path, nil)
@@ -66,9 +66,9 @@ func TestH08OnlyAWholeTokenOpens(t *testing.T) {
 	}
 }
 
-// TestH08EmptyTokensAreNone: a token that is empty or short is a fault at start, and without tokens nothing but a
+// TestEmptyTokensAreNone: a token that is empty or short is a fault at start, and without tokens nothing but a
 // loopback address is served.
-func TestH08EmptyTokensAreNone(t *testing.T) {
+func TestEmptyTokensAreNone(t *testing.T) {
 	for _, text := range []string{"", "short", strings.Repeat("x", api.MinToken-1), "with a space in the middle"} {
 		b := newBench(t)
 		if _, err := api.New(api.Options{Submitter: b.api.Submitter, Jobs: b.store, Stats: b.store, Tokens: []string{text}}); err == nil {

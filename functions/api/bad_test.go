@@ -259,8 +259,7 @@ func elsewhere() []bad {
 	}
 }
 
-// Cases F01, F07, F08 and G02 among others: what cannot be kept is refused, the problem names the field, and
-// nothing is written.
+// What cannot be kept is refused, the problem names the field, and nothing is written.
 func TestBadInput(t *testing.T) {
 	b := newBench(t)
 	b.submit(`{"type":"untouched","run_at":"2030-01-01T00:00:00Z"}`)

@@ -116,7 +116,7 @@ func (r refusing) fail() error {
 	return r.err
 }
 
-// Cases D06 and D09: only an explicit key makes two jobs one, and by the same rule in single and batch.
+// Only an explicit key makes two jobs one, and by the same rule in single and batch.
 func TestDedupeByKeyOnly(t *testing.T) {
 	b := newBench(t)
 	seen := map[string]bool{}

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Case H05: texts that are markup elsewhere come back as data. Every answer says what it is and that nobody may guess
+// Texts that are markup elsewhere come back as data. Every answer says what it is and that nobody may guess
 // otherwise (checkAnswer), and what a request repeats to its sender holds no markup at all.
-func TestH05MarkupIsData(t *testing.T) {
+func TestMarkupIsData(t *testing.T) {
 	b := newBench(t, delivering)
 	for _, text := range []string{`<img src=x onerror=alert(1)>`, `" onmouseover="alert(1)`, `</script><script>alert(1)</script>`, `javascript:alert(1)`} {
 		quoted := strings.ReplaceAll(text, `"`, `\"`)

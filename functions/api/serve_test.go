@@ -67,7 +67,7 @@ func (panicking) Submit(_ context.Context, j core.NewJob) (core.Submitted, error
 	panic("payload " + string(j.Payload))
 }
 
-// Case H10: nothing logs a payload, a password, a token, a query or an id in a path.
+// Nothing logs a payload, a password, a token, a query or an id in a path.
 func TestLogHoldsNoSecrets(t *testing.T) {
 	var log bytes.Buffer
 	logger := func(o *api.Options) {
@@ -118,7 +118,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Case F07: the limit holds while reading, whatever length is claimed.
+// The limit holds while reading, whatever length is claimed.
 func TestBodyLimitHoldsWhileReading(t *testing.T) {
 	b := newBench(t, func(o *api.Options) { o.Submitter = refusing{} })
 	for path, limit := range map[string]int64{"/v1/jobs": 1<<20 + 64<<10, "/v1/jobs/batch": 32 << 20, "/v1/jobs/1/cancel": 1<<20 + 64<<10} {

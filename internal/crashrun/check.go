@@ -8,7 +8,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// verdict collects what the invariants say, by their number in the design.
+// verdict collects the broken invariants, by their number in docs/testing.md.
 type verdict struct {
 	faults map[string][]string
 	counts map[string]int

@@ -121,7 +121,7 @@ func TestQueueModeOnPostgres(t *testing.T) {
 	}
 }
 
-// Case I06 on a real server: it becomes read-only, as a standby is, and comes back.
+// A real server becomes read-only, as a standby is, and comes back.
 func TestTickerOnAReadOnlyPostgres(t *testing.T) {
 	store, url := openPostgres(t)
 	told := make(chan core.TickEvent, 1000)

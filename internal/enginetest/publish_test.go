@@ -147,7 +147,7 @@ func TestLeavingWhileASendHangs(t *testing.T) {
 	})
 }
 
-// Case I12: the answer of a tick gets lost after its commit: its rows are queued and nobody knows. Their dispatch
+// The answer of a tick gets lost after its commit: its rows are queued and nobody knows. Their dispatch
 // lease passes.
 func TestRowsOfATickWhoseAnswerIsLostArePublished(t *testing.T) {
 	bubble(t, func(w *works) {

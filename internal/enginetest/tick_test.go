@@ -13,7 +13,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Case B03: the first rows the reaper finds cannot be ended; those behind them are all the same.
+// The first rows the reaper finds cannot be ended; those behind them are all the same.
 func TestReaperGoesPastRowsItCannotEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := watch(openStore(t, nil))
@@ -64,7 +64,7 @@ func TestReaperGoesPastRowsItCannotEnd(t *testing.T) {
 	})
 }
 
-// Case B03 again: a page whose ends the store refuses altogether keeps nobody behind it waiting.
+// A page whose ends the store refuses altogether keeps nobody behind it waiting.
 func TestReaperGoesPastAPageThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := watch(openStore(t, nil))
@@ -91,7 +91,7 @@ func TestReaperGoesPastAPageThatFails(t *testing.T) {
 	})
 }
 
-// Cases B04 and B21: the ticker has never heard of the type. The first lease that passes costs an attempt, the others
+// The ticker has never heard of the type. The first lease that passes costs an attempt, the others
 // none, until too many in a row have.
 func TestLossesCountUntilTheyAreUsedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestLossesCountUntilTheyAreUsedUp(t *testing.T) {
 	})
 }
 
-// Case G05: one time per pass, the store's. This process's clock is 45 s ahead of it.
+// One time per pass, the store's. This process's clock is 45 s ahead of it.
 func TestAPassGoesByTheStoresTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var offset atomic.Int64
@@ -149,7 +149,7 @@ func TestAPassGoesByTheStoresTime(t *testing.T) {
 	})
 }
 
-// Case I12: the answer to the end of a lost attempt gets lost. It is neither charged twice nor forgotten.
+// The answer to the end of a lost attempt gets lost. It is neither charged twice nor forgotten.
 func TestALostAnswerToALostAttemptChargesOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := watch(openStore(t, nil))
@@ -169,7 +169,7 @@ func TestALostAnswerToALostAttemptChargesOnce(t *testing.T) {
 	})
 }
 
-// Case I06: the store is a read-only standby for 20 s.
+// The store is a read-only standby for 20 s.
 func TestTickerWaitsAReadOnlyStoreOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := watch(openStore(t, nil))

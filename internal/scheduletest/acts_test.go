@@ -8,8 +8,8 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// J05: a new schedule does not fire for times before it was created.
-func TestJ05ANewScheduleFiresOnlyFromItsCreation(t *testing.T) {
+// A new schedule does not fire for times before it was created.
+func TestANewScheduleFiresOnlyFromItsCreation(t *testing.T) {
 	w := newWorld(t, noon.Add(90*time.Second))
 	s := w.put("s", core.ScheduleRule{Cron: "* * * * *", Missed: "all"})
 	if want := noon.Add(2 * time.Minute); !s.State.NextDue.Equal(want) {
@@ -21,8 +21,8 @@ func TestJ05ANewScheduleFiresOnlyFromItsCreation(t *testing.T) {
 	}
 }
 
-// J06: an edit counts from now, the same definition again changes nothing.
-func TestJ06AnEditCountsFromNowAndARepeatedOneChangesNothing(t *testing.T) {
+// An edit counts from now, the same definition again changes nothing.
+func TestAnEditCountsFromNowAndARepeatedOneChangesNothing(t *testing.T) {
 	w := newWorld(t, noon)
 	first := w.put("s", core.ScheduleRule{Cron: "*/10 * * * *"})
 	w.step(25 * time.Minute)

@@ -15,8 +15,8 @@ import (
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
-// J05: a schedule of half past twelve whose scheduler is down from half past eleven to half past one.
-func TestJ05OneRunIsMadeUpAfterAnOutage(t *testing.T) {
+// A schedule of half past twelve whose scheduler is down from half past eleven to half past one.
+func TestOneRunIsMadeUpAfterAnOutage(t *testing.T) {
 	w := newWorld(t, noon.Add(-24*time.Hour))
 	w.put("s", core.ScheduleRule{Cron: "30 12 * * *"})
 	w.step(time.Hour)
@@ -32,9 +32,9 @@ func TestJ05OneRunIsMadeUpAfterAnOutage(t *testing.T) {
 	}
 }
 
-// G05: the next instant follows from the one before by the store's clock, whatever the clock of the scheduler says: here they
+// The next instant follows from the one before by the store's clock, whatever the clock of the scheduler says: here they
 // are months apart, and passes come at odd times.
-func TestG05TheNextInstantFollowsFromTheOneBefore(t *testing.T) {
+func TestTheNextInstantFollowsFromTheOneBefore(t *testing.T) {
 	w := newWorld(t, noon)
 	s := w.put("s", core.ScheduleRule{Every: core.ScheduleLength(time.Minute)})
 	for i := range 100 {

@@ -54,8 +54,8 @@ func TestFires(t *testing.T) {
 	}
 }
 
-// J01: a scheduler that is down for 101 minutes. The policy decides what is made up.
-func TestJ01AnOutageIsMadeUpByThePolicy(t *testing.T) {
+// A scheduler that is down for 101 minutes. The policy decides what is made up.
+func TestAnOutageIsMadeUpByThePolicy(t *testing.T) {
 	for _, c := range []struct {
 		rule  core.ScheduleRule
 		shape string
@@ -94,8 +94,8 @@ func TestJ01AnOutageIsMadeUpByThePolicy(t *testing.T) {
 	}
 }
 
-// J08: a run that takes longer than its interval.
-func TestJ08Overlap(t *testing.T) {
+// A run that takes longer than its interval.
+func TestOverlap(t *testing.T) {
 	for _, c := range []struct{ overlap, shape string }{
 		{"allow", "fired×6 "}, {"skip", "fired×1 skipped:overlap×2 fired×1 skipped:overlap×2 "}, {"queue_one", "fired×2 skipped:overlap×1 fired×1 skipped:overlap×2 "},
 		{"cancel_running", "fired×6 "},

@@ -17,7 +17,7 @@ import (
 	"github.com/belfry-dev/belfry/internal/node"
 )
 
-// resolutions are what names resolve to; each has an address that is refused (H02).
+// resolutions are what names resolve to; each has an address that is refused.
 var resolutions = [][]string{
 	{"127.0.0.1"}, {"10.0.0.5"}, {"172.16.0.1"}, {"192.168.0.1"}, {"169.254.169.254"}, {"169.254.170.2"}, {"100.64.0.1"}, {"100.100.100.200"}, {"0.0.0.0"},
 	{"168.63.129.16"}, {"224.0.0.1"}, {"255.255.255.255"}, {"::1"}, {"::"}, {"fd00::1"}, {"fd00:ec2::254"}, {"fe80::1"}, {"ff02::1"}, {"::ffff:127.0.0.1"},
@@ -56,7 +56,7 @@ func hostileStage(t *testing.T) (s *stage, dns *dnstest.Server, port int, knocks
 	return s, dns, port, knocks
 }
 
-// H03: URLs that are hostile by their text are refused wherever they come in, and where they have come in all the same,
+// URLs that are hostile by their text are refused wherever they come in, and where they have come in all the same,
 // as rows written past the API, they are not delivered to.
 func TestHostileURLsAreRefusedAtEveryStage(t *testing.T) {
 	var urls []string
@@ -107,7 +107,7 @@ func TestHostileResolutionsAreRefusedAtEveryStage(t *testing.T) {
 	}
 }
 
-// H02: a name is public when a job and a type are made and leads to this machine when they are delivered.
+// A name is public when a job and a type are made and leads to this machine when they are delivered.
 func TestRebindingIsRefusedAtTheDial(t *testing.T) {
 	s, dns, port, knocks := hostileStage(t)
 	dns.Set("rebind.example.com", "93.184.216.34", "2606:4700:4700::1111")

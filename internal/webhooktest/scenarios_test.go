@@ -13,7 +13,7 @@ var scenarios = map[string]func(s *stage){
 	"an answer that is no JSON leaves no result":               plainAnswer,
 	"a permanent answer fails the job at once":                 permanentAnswer,
 	"Retry-After goes before the back-off":                     retryAfter,
-	"H01 a redirect is a failed attempt":                       redirect,
+	"a redirect is a failed attempt":                           redirect,
 	"a lost answer is delivered again under the same id":       lostAnswer,
 	"complete before the 202 is recorded: done once":           completeFirst,
 	"fail before the 202 is recorded: tried again once":        failFirst,
@@ -43,7 +43,7 @@ func TestWebhooks(t *testing.T) {
 				}
 			})
 			s.stop()
-			// H10: whatever went wrong above, nothing that is secret is in the log.
+			// Whatever went wrong above, nothing that is secret is in the log.
 			log := s.log.String()
 			for _, canary := range []string{"canary", secret, "blt1_", "whsec_"} {
 				if at := strings.Index(log, canary); at >= 0 {
