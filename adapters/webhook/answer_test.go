@@ -117,11 +117,11 @@ func TestResults(t *testing.T) {
 // connection is not among them: its end cannot be told from a break.
 func TestCutBodySaysThatTheResultIsLost(t *testing.T) {
 	for name, answer := range map[string]string{
-		"shorter than it says":    "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{\"a\":1}",
-		"nothing of it":           "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\n",
-		"a chunk is missing":      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\n{\"a\":1}\r\n",
-		"in the middle of one":    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{\"a\":1}",
-		"a chunk that is none":    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
+		"shorter than it says": "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{\"a\":1}",
+		"nothing of it":        "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\n",
+		"a chunk is missing":   "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\n{\"a\":1}\r\n",
+		"in the middle of one": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{\"a\":1}",
+		"a chunk that is none": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
 	} {
 		w := newWebhook(t, Options{Guard: loopback(t)})
 		job := &core.Job{ID: 1, Payload: fmt.Appendf(nil, "%q", bytes.Repeat([]byte("x"), 100_000)), Target: targetOf("http://" + listen(t, hangUp(answer, 0)))}
