@@ -1,5 +1,5 @@
 // Command bench drives Belfry and River in alternation on one PostgreSQL server and prints what each did,
-// the ratio, and the ratio that is asked for.
+// and the ratio.
 //
 //	go run . [-dsn ...] [-quick] [-only name,name] [-runs 3] [-out RESULTS.md]
 //

@@ -66,13 +66,13 @@ func (r *report) printLast(w io.Writer) {
 	}
 }
 
-const lineHead = "| | unit | Belfry | against | ratio | asked | met |\n| --- | --- | ---: | ---: | ---: | --- | --- |"
+const lineHead = "| | unit | Belfry | against | ratio |\n| --- | --- | ---: | ---: | ---: |"
 
 // line is one line of the result table; a case that did not run leaves its cell empty.
 func (s section) line(line scenario.Line) string {
 	ours, haveOurs := s.medians[line.Ours][line.Metric]
 	against, haveAgainst := s.medians[line.Against][line.Metric]
-	cells := []string{line.Text, string(line.Metric), "", "", "", askedText(line.Target), ""}
+	cells := []string{line.Text, string(line.Metric), "", "", ""}
 	if haveOurs {
 		cells[2] = scenario.Number(ours)
 	}
@@ -82,25 +82,7 @@ func (s section) line(line scenario.Line) string {
 	if haveOurs && haveAgainst && against > 0 {
 		cells[4] = fmt.Sprintf("%.2f ×", ours/against)
 	}
-	if line.Target.Asked() && haveOurs && (haveAgainst || line.Target.Absolute > 0) {
-		cells[6] = "no"
-		if line.Target.Met(ours, against) {
-			cells[6] = "yes"
-		}
-	}
 	return "| " + strings.Join(cells, " | ") + " |\n"
-}
-
-func askedText(t scenario.Target) string {
-	switch {
-	case t.AtLeast > 0:
-		return fmt.Sprintf("≥ %g ×", t.AtLeast)
-	case t.AtMost > 0:
-		return fmt.Sprintf("≤ %g ×", t.AtMost)
-	case t.Absolute > 0:
-		return fmt.Sprintf("≤ %g", t.Absolute)
-	}
-	return ""
 }
 
 // write writes everything, with the text of the notes file, if there is one, below the table.

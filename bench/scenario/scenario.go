@@ -69,29 +69,6 @@ type Line struct {
 	Metric  Metric
 	Ours    string
 	Against string
-	Target  Target
-}
-
-// Target is what a line should reach. The zero Target asks for nothing.
-type Target struct {
-	AtLeast  float64 // the ratio ours/against; zero means no such bound
-	AtMost   float64
-	Absolute float64 // our figure itself is at most this; zero means no such bound
-}
-
-// Asked reports whether the target asks for anything.
-func (t Target) Asked() bool { return t != Target{} }
-
-// Met reports whether our figure beside the other one reaches the target.
-func (t Target) Met(ours, against float64) bool {
-	if t.Absolute > 0 {
-		return ours <= t.Absolute
-	}
-	if against == 0 {
-		return false
-	}
-	ratio := ours / against
-	return (t.AtLeast == 0 || ratio >= t.AtLeast) && (t.AtMost == 0 || ratio <= t.AtMost)
 }
 
 // All lists the scenarios in the order they run.
