@@ -82,8 +82,8 @@ type Move struct {
 	Reset    bool   // attempts and snoozes become 0 (operator's retry)
 }
 
-// Transition is the table of states and events: what event does to a job of status from. It is the reference that
-// stores are tested against; their statements do the same in one write each.
+// Transition is the table of states and events: what event does to a job of status from. Package storetest holds every
+// store to it; their statements do the same in one write each.
 func Transition(from Status, event Event, f Facts) Move {
 	stay := func(v Verdict) Move { return Move{Verdict: v, Next: from} }
 	switch event {
@@ -114,11 +114,8 @@ func Transition(from Status, event Event, f Facts) Move {
 	case EventCancel, EventReschedule, EventRetry:
 		return operatorMove(from, event, f)
 	case EventExpire:
-		switch from {
-		case Scheduled:
+		if from == Scheduled || from == Queued { // a queued job is cancelled by the start that it is refused
 			return Move{Verdict: Applied, Next: Cancelled}
-		case Queued:
-			return Move{Verdict: Applied, Next: Cancelled, Token: 1}
 		}
 		return stay(Ignored)
 	}

@@ -80,7 +80,7 @@ func TestTransitionTable(t *testing.T) {
 		{EventReschedule, Facts{}, "stays | scheduled token+1 | 409 | 409 | 409 | 409"},
 		{EventRetry, Facts{}, "409 | 409 | 409 | 409 | 409 | scheduled reset token+1"},
 		{EventRetry, Facts{KeyTaken: true}, "409 | 409 | 409 | 409 | 409 | 409"},
-		{EventExpire, Facts{}, "cancelled | cancelled token+1 | - | - | - | -"},
+		{EventExpire, Facts{}, "cancelled | cancelled | - | - | - | -"},
 	}
 	covered := map[Event]bool{}
 	for _, row := range rows {

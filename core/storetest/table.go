@@ -7,120 +7,139 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// A cell of the transition table: what an event makes of a job in a state.
-type cell struct {
-	event  string
-	state  string // a status, or "wanted": running and cancel wanted
-	want   core.Status
-	token  int64  // how far the lease token rises
-	charge int    // how the attempts change
-	answer string // "ok", "stale", "wanted", "conflict", "none" (nothing came back), "repeat"
+// An act is an event of core.Transition as a caller makes it happen.
+type act struct {
+	name  string
+	event core.Event
+	facts core.Facts
 }
 
-// open is a charge the table leaves open: whether a snooze that becomes a cancel was an attempt.
-const open = 99
+// acts are what is tried on a job of each state: every event but those a store sees as an end (core decides which).
+var acts = []act{
+	{"dispatch", core.EventDispatch, core.Facts{}},
+	{"direct claim", core.EventClaim, core.Facts{}},
+	{"dispatch lease passed", core.EventRepublish, core.Facts{}},
+	{"start", core.EventStart, core.Facts{}},
+	{"start with an old token", core.EventStart, core.Facts{WrongToken: true}},
+	{"no handler here", core.EventUnhandled, core.Facts{}},
+	{"heartbeat", core.EventHeartbeat, core.Facts{}},
+	{"heartbeat with an old token", core.EventHeartbeat, core.Facts{WrongToken: true}},
+	{"finish done", core.EventDone, core.Facts{}},
+	{"finish retry", core.EventError, core.Facts{}},
+	{"finish fail", core.EventError, core.Facts{Permanent: true}},
+	{"snooze", core.EventSnooze, core.Facts{}},
+	{"hand back", core.EventHandBack, core.Facts{}},
+	{"finish with an old token", core.EventDone, core.Facts{WrongToken: true}},
+	{"lease passed", core.EventLost, core.Facts{LossCounts: true}},
+	{"lease passed, uncounted", core.EventLost, core.Facts{}},
+	{"cancel", core.EventCancel, core.Facts{}},
+	{"reschedule", core.EventReschedule, core.Facts{}},
+	{"retry", core.EventRetry, core.Facts{}},
+	{"expires_at passed", core.EventExpire, core.Facts{}},
+}
+
+// A cell of the table: what an act makes of a job in a state.
+type cell struct {
+	act
+	state  string // a status, or "wanted": running and cancel wanted
+	answer string // "ok", "stale", "wanted", "conflict", "none" (nothing came back), "repeat"
+	move   core.Move
+}
 
 // states in the order of the table's columns. The second and third ends stand for the column "done, cancelled".
 var states = []string{"scheduled", "queued", "running", "wanted", "done", "cancelled", "failed"}
 
 const (
-	sch, que, run, don, can, fai = core.Scheduled, core.Queued, core.Running, core.Done, core.Cancelled, core.Failed
+	que, run, don, can, fai = core.Queued, core.Running, core.Done, core.Cancelled, core.Failed
 )
 
-// row builds the cells of one event: a cell given stands, of the others the answer is rest and nothing changes.
-func row(event, rest string, given ...cell) []cell {
-	cells := make([]cell, 0, len(states))
-	for i, state := range states {
-		c := cell{event, state, []core.Status{sch, que, run, run, don, can, fai}[i], 0, 0, rest}
-		for _, g := range given {
-			if g.state == state {
-				g.event = event
-				c = g
-			}
-		}
-		cells = append(cells, c)
+// newCell asks core.Transition what the act does to a job in the state.
+func newCell(a act, state string) cell {
+	from, facts := run, a.facts
+	facts.CancelWanted = state == "wanted"
+	if state != "wanted" {
+		from, _ = core.ParseStatus(state)
 	}
-	return cells
+	c := cell{act: a, state: state, move: core.Transition(from, a.event, facts)}
+	switch {
+	case a.ends() && !facts.WrongToken && (from == don || from == fai):
+		c.answer = "repeat" // by the token under which it ended
+	case c.move.Verdict == core.Conflict:
+		c.answer = "conflict"
+	case c.move.Verdict == core.Wanted, c.move.Verdict == core.Applied && a.event == core.EventHeartbeat && facts.CancelWanted:
+		c.answer = "wanted"
+	case a.event == core.EventUnhandled, a.event == core.EventExpire && from == que:
+		c.answer = "none" // the row changes, and the call brings nothing back
+	case c.move.Verdict == core.Stale && a.event != core.EventStart, a.event == core.EventHandBack && from == que:
+		c.answer = "stale" // what is handed back before it started stays queued: a store may call that stale
+	case c.move.Verdict == core.Applied:
+		c.answer = "ok"
+	default:
+		c.answer = "none"
+	}
+	return c
 }
 
-// table is the transition table of the design, cell by cell.
-func table() [][]cell {
-	ended := []cell{{state: "done", want: don, answer: "conflict"}, {state: "cancelled", want: can, answer: "conflict"}, {state: "failed", want: fai, answer: "conflict"}}
-	wanted := func(c cell) cell {
-		if c.charge != 0 {
-			c.charge = open
-		}
-		return cell{state: "wanted", want: can, charge: c.charge, answer: "ok"}
+// ends reports whether the act is an end that a worker sends.
+func (a act) ends() bool {
+	switch a.event {
+	case core.EventDone, core.EventError, core.EventSnooze, core.EventHandBack:
+		return true
 	}
-	end := func(event string, c cell) []cell {
-		if c.want == don {
-			return row(event, "stale", c, cell{state: "wanted", want: don, answer: "ok"}, cell{state: "done", want: don, answer: "repeat"}, cell{state: "failed", want: fai, answer: "repeat"})
-		}
-		return row(event, "stale", c, wanted(c), cell{state: "done", want: don, answer: "repeat"}, cell{state: "failed", want: fai, answer: "repeat"})
-	}
-	return [][]cell{
-		row("dispatch", "none", cell{state: "scheduled", want: que, answer: "ok"}),
-		row("direct claim", "none", cell{state: "scheduled", want: run, token: 1, charge: 1, answer: "ok"}),
-		row("dispatch lease passed", "none", cell{state: "queued", want: que, answer: "ok"}),
-		row("start", "none", cell{state: "queued", want: run, token: 1, charge: 1, answer: "ok"}),
-		row("start with an old token", "none"),
-		row("no handler here", "none", cell{state: "queued", want: sch, token: 1, answer: "none"}),
-		row("heartbeat", "stale", cell{state: "running", want: run, answer: "ok"}, cell{state: "wanted", want: run, answer: "wanted"}),
-		row("heartbeat with an old token", "stale"),
-		end("finish done", cell{state: "running", want: don, answer: "ok"}),
-		end("finish retry", cell{state: "running", want: sch, token: 1, answer: "ok"}),
-		end("finish fail", cell{state: "running", want: fai, answer: "ok"}),
-		end("snooze", cell{state: "running", want: sch, token: 1, charge: -1, answer: "ok"}),
-		end("hand back", cell{state: "running", want: sch, token: 1, charge: -1, answer: "ok"}),
-		row("finish with an old token", "stale"),
-		row("lease passed", "none", cell{state: "running", want: sch, token: 1, answer: "ok"}, cell{state: "wanted", want: can, answer: "ok"}),
-		row("lease passed, uncounted", "none", cell{state: "running", want: sch, token: 1, charge: -1, answer: "ok"}, cell{state: "wanted", want: can, charge: open, answer: "ok"}),
-		row("cancel", "conflict", cell{state: "scheduled", want: can, token: 1, answer: "ok"}, cell{state: "queued", want: can, token: 1, answer: "ok"}, cell{state: "running", want: run, answer: "wanted"}, cell{state: "wanted", want: run, answer: "wanted"}),
-		row("reschedule", "conflict", cell{state: "scheduled", want: sch, answer: "ok"}, cell{state: "queued", want: sch, token: 1, answer: "ok"}),
-		row("retry", "conflict", append(ended[:2:2], cell{state: "failed", want: sch, token: 1, charge: -1, answer: "ok"})...),
-		row("expires_at passed", "none", cell{state: "scheduled", want: can, answer: "ok"}, cell{state: "queued", want: can, answer: "none"}),
-	}
+	return false
 }
 
 func tableScenarios() []scenario {
 	var all []scenario
-	for _, cells := range table() {
-		all = append(all, scenario{"Transition/" + cells[0].event, func(s *stage) {
-			for _, c := range cells {
-				s.sub(c.state, func(s *stage) { c.check(s) })
+	for _, a := range acts {
+		all = append(all, scenario{"Transition/" + a.name, func(s *stage) {
+			for _, state := range states {
+				s.sub(state, func(s *stage) { newCell(a, state).check(s) })
 			}
 		}})
 	}
 	return all
 }
 
+// attempts says what a job's attempts may be after the act. A snooze, a loss or a handing back that becomes a cancel
+// may have been an attempt or not.
+func (c cell) attempts(before core.Job, got int) (want int, ok bool) {
+	want = before.Attempts + c.move.Attempts
+	if c.move.Reset {
+		want = 0
+	}
+	uncharged := c.event == core.EventSnooze || c.event == core.EventHandBack || c.event == core.EventLost && !c.facts.LossCounts
+	return want, got == want || c.state == "wanted" && uncharged && got == want-1
+}
+
 func (c cell) check(s *stage) {
 	job := core.NewJob{Type: s.newType(), MaxAttempts: 3}
-	if c.event == "expires_at passed" {
+	if c.event == core.EventExpire {
 		job.ExpiresAt = s.now().Add(time.Hour)
 	}
 	before := c.place(s, job)
-	answer := c.act(s, before)
-	if c.event == "hand back" && c.state == "queued" && answer == "ok" {
-		answer = "stale" // that it stays queued is all that matters: a store may say so or call it stale
+	answer := c.act.do(s, before)
+	if c.event == core.EventHandBack && before.Status == que && answer == "ok" {
+		answer = "stale"
 	}
 	got := s.get(before.ID)
 	if answer != c.answer {
-		s.Errorf("%s × %s answered %s, want %s", c.event, c.state, answer, c.answer)
+		s.Errorf("%s × %s answered %s, want %s", c.name, c.state, answer, c.answer)
 	}
-	if got.Status != c.want || c.charge != open && got.Attempts != before.Attempts+c.charge {
-		s.Errorf("%s × %s: want %s and %d attempts, got %s and %d", c.event, c.state, c.want, before.Attempts+c.charge, got.Status, got.Attempts)
+	if attempts, ok := c.attempts(before, got.Attempts); got.Status != c.move.Next || !ok {
+		s.Errorf("%s × %s: want %s and %d attempts, got %s and %d", c.name, c.state, c.move.Next, attempts, got.Status, got.Attempts)
 	}
+	token := int64(c.move.Token)
 	rise := got.LeaseToken - before.LeaseToken
-	if got.Status.Live() && rise != c.token || rise < c.token || got.Status == before.Status && rise != c.token {
-		s.Errorf("%s × %s: the token rose by %d, want %d", c.event, c.state, rise, c.token)
+	if got.Status.Live() && rise != token || rise < token || got.Status == before.Status && rise != token {
+		s.Errorf("%s × %s: the token rose by %d, want %d", c.name, c.state, rise, token)
 	}
-	if wanted := c.state == "wanted" || c.event == "cancel" && c.state == "running"; got.Status.Live() && got.CancelWanted != wanted {
-		s.Errorf("%s × %s: cancel wanted is %t", c.event, c.state, got.CancelWanted)
+	if wanted := c.state == "wanted" || c.event == core.EventCancel && c.state == "running"; got.Status.Live() && got.CancelWanted != wanted {
+		s.Errorf("%s × %s: cancel wanted is %t", c.name, c.state, got.CancelWanted)
 	}
 	if got.Status == can && before.Status != can {
-		if reason := map[bool]string{true: "expired", false: "cancelled"}[c.event == "expires_at passed"]; got.Reason != reason {
-			s.Errorf("%s × %s: the reason is %q, want %q", c.event, c.state, got.Reason, reason)
+		if reason := map[bool]string{true: "expired", false: "cancelled"}[c.event == core.EventExpire]; got.Reason != reason {
+			s.Errorf("%s × %s: the reason is %q, want %q", c.name, c.state, got.Reason, reason)
 		}
 	}
 }
@@ -137,59 +156,63 @@ func (c cell) place(s *stage, job core.NewJob) core.Job {
 	return s.put(status, job)
 }
 
-// act lets the event happen and says how it was answered.
-func (c cell) act(s *stage, job core.Job) string {
+// do lets the event happen and says how it was answered.
+func (a act) do(s *stage, job core.Job) string {
 	s.Helper()
-	end := core.End{Ref: refOf(job), Errors: oneError(job, "no")}
-	if job.Status == don || job.Status == fai {
-		end.Token = job.EndedToken
+	ref := refOf(job)
+	if a.facts.WrongToken {
+		ref.Token--
 	}
-	old := core.Ref{ID: job.ID, Token: job.LeaseToken - 1}
-	switch c.event {
-	case "dispatch":
+	switch a.event {
+	case core.EventDispatch:
 		return came(s.dispatch(job.Type, 1))
-	case "direct claim":
+	case core.EventClaim:
 		return came(s.claim(job.Type, 1))
-	case "dispatch lease passed":
+	case core.EventRepublish:
 		s.advance(dispatchLease + time.Second)
 		return came(ofType(s.tick(tickRequest("holder-1")).Dispatched, job.Type))
-	case "start":
-		return came(s.start(refOf(job)).Jobs)
-	case "start with an old token":
-		return came(s.start(old).Jobs)
-	case "no handler here":
-		s.must(s.store.Unhandled(s.ctx, []core.Ref{refOf(job)}))
+	case core.EventStart:
+		return came(s.start(ref).Jobs)
+	case core.EventUnhandled:
+		s.must(s.store.Unhandled(s.ctx, []core.Ref{ref}))
 		return "none"
-	case "heartbeat":
-		return beatAnswer(s.beat(refOf(job)))
-	case "heartbeat with an old token":
-		return beatAnswer(s.beat(old))
-	case "finish done":
-		end.Outcome = core.EndDone
-	case "finish retry":
-		end.Outcome = core.EndRetry
-	case "finish fail":
-		end.Outcome = core.EndFail
-	case "snooze":
-		end.Outcome = core.EndSnooze
-	case "hand back":
-		end.Outcome = core.EndHandBack
-	case "finish with an old token":
-		end.Outcome, end.Ref = core.EndDone, old
-	case "lease passed":
-		return c.reap(s, job, core.EndRetry)
-	case "lease passed, uncounted":
-		return c.reap(s, job, core.EndLoss)
-	case "cancel", "reschedule", "retry":
-		return c.operate(s, job)
-	case "expires_at passed":
-		return c.expire(s, job)
+	case core.EventHeartbeat:
+		return beatAnswer(s.beat(ref))
+	case core.EventLost:
+		return a.reap(s, job)
+	case core.EventCancel, core.EventReschedule, core.EventRetry:
+		return a.operate(s, job)
+	case core.EventExpire:
+		return expire(s, job)
+	}
+	end := core.End{Ref: ref, Outcome: a.outcome(), Errors: oneError(job, "no")}
+	if !a.facts.WrongToken && (job.Status == don || job.Status == fai) {
+		end.Token = job.EndedToken
 	}
 	return endAnswer(s.finish(end))
 }
 
-func (c cell) reap(s *stage, job core.Job, outcome core.Outcome) string {
+// outcome is what a worker sends as the end.
+func (a act) outcome() core.Outcome {
+	switch {
+	case a.event == core.EventDone:
+		return core.EndDone
+	case a.event == core.EventSnooze:
+		return core.EndSnooze
+	case a.event == core.EventHandBack:
+		return core.EndHandBack
+	case a.facts.Permanent:
+		return core.EndFail
+	}
+	return core.EndRetry
+}
+
+func (a act) reap(s *stage, job core.Job) string {
 	s.Helper()
+	outcome := core.EndLoss
+	if a.facts.LossCounts {
+		outcome = core.EndRetry
+	}
 	s.advance(lease + time.Second)
 	for _, lost := range s.tick(tickRequest("holder-1")).Lost {
 		if lost.ID == job.ID {
@@ -199,16 +222,16 @@ func (c cell) reap(s *stage, job core.Job, outcome core.Outcome) string {
 	return "none"
 }
 
-func (c cell) operate(s *stage, job core.Job) (answer string) {
+func (a act) operate(s *stage, job core.Job) (answer string) {
 	s.Helper()
 	var got core.Job
 	var err error
-	switch c.event {
-	case "cancel":
+	switch a.event {
+	case core.EventCancel:
 		got, err = s.store.Cancel(s.ctx, job.ID)
-	case "reschedule":
+	case core.EventReschedule:
 		got, err = s.store.Reschedule(s.ctx, job.ID, core.When{Delay: time.Hour})
-	case "retry":
+	case core.EventRetry:
 		got, err = s.store.Retry(s.ctx, job.ID)
 	}
 	if isConflict(err, job.Status) {
@@ -224,10 +247,10 @@ func (c cell) operate(s *stage, job core.Job) (answer string) {
 	return "ok"
 }
 
-func (c cell) expire(s *stage, job core.Job) string {
+func expire(s *stage, job core.Job) string {
 	s.Helper()
 	s.advance(time.Hour + time.Second)
-	if c.state == "queued" {
+	if job.Status == que {
 		return came(s.start(refOf(job)).Jobs)
 	}
 	if n := s.tick(tickRequest("holder-1")).Expired; n > 0 {
