@@ -2,6 +2,7 @@ package belfry_test
 
 import (
 	"bytes"
+	"go/ast"
 	"os"
 	"path"
 	"path/filepath"
@@ -120,3 +121,17 @@ func TestCaseCodesAreFound(t *testing.T) {
 		}
 	}
 }
+
+// A bound is named max…, and never most…: one word for one idea.
+func TestNamesOfBoundsBeginWithMax(t *testing.T) {
+	for _, file := range goFiles(t) {
+		ast.Inspect(file.ast, func(node ast.Node) bool {
+			if name, ok := node.(*ast.Ident); ok && boundCalledMost.MatchString(name.Name) {
+				t.Errorf("%s: %s: name the bound max…", file.line(name.Pos()), name.Name)
+			}
+			return true
+		})
+	}
+}
+
+var boundCalledMost = regexp.MustCompile(`^[mM]ost[A-Z]`)

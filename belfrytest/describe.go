@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	mostDescribed = 20  // jobs in one failure
-	mostPayload   = 200 // bytes of a payload
+	maxDescribed = 20  // jobs in one failure
+	maxPayload   = 200 // bytes of a payload
 )
 
 // describe tells a job: what it is, where it stands, and how its attempts ended.
@@ -55,19 +55,19 @@ func (e *Engine) relative(at time.Time) string {
 }
 
 func shorten(text string) string {
-	if len(text) <= mostPayload {
+	if len(text) <= maxPayload {
 		return text
 	}
-	return strings.ToValidUTF8(text[:mostPayload], "") + fmt.Sprintf("… (%d bytes)", len(text))
+	return strings.ToValidUTF8(text[:maxPayload], "") + fmt.Sprintf("… (%d bytes)", len(text))
 }
 
 // describeAll tells several jobs.
 func (e *Engine) describeAll(jobs []core.Job) string {
 	var text strings.Builder
-	for _, job := range jobs[:min(len(jobs), mostDescribed)] {
+	for _, job := range jobs[:min(len(jobs), maxDescribed)] {
 		text.WriteString(e.describe(job))
 	}
-	if more := len(jobs) - mostDescribed; more > 0 {
+	if more := len(jobs) - maxDescribed; more > 0 {
 		fmt.Fprintf(&text, "  and %d more\n", more)
 	}
 	return text.String()
@@ -94,10 +94,10 @@ func (e *Engine) describeMisses(jobType string, match []Match) string {
 	}
 	var text strings.Builder
 	text.WriteString("submitted of that type:\n")
-	for _, job := range jobs[:min(len(jobs), mostDescribed)] {
+	for _, job := range jobs[:min(len(jobs), maxDescribed)] {
 		fmt.Fprintf(&text, "%s    not%s\n", e.describe(job), texts(broken(job, match)))
 	}
-	if more := len(jobs) - mostDescribed; more > 0 {
+	if more := len(jobs) - maxDescribed; more > 0 {
 		fmt.Fprintf(&text, "  and %d more\n", more)
 	}
 	return text.String()

@@ -65,7 +65,7 @@ func describeLedger(rows []core.Occurrence) string {
 		return "  nothing is in its ledger"
 	}
 	var b strings.Builder
-	if left := len(rows) - mostDescribed; left > 0 {
+	if left := len(rows) - maxDescribed; left > 0 {
 		fmt.Fprintf(&b, "  … and %d before\n", left)
 		rows = rows[left:]
 	}

@@ -122,8 +122,8 @@ func (w *Worker) newAttempt(job *Job, batch *claimed, now time.Time) *attempt {
 		a.timeout = w.opts.Timeout
 	}
 	most := a.timeout
-	if w.opts.MostTime > 0 {
-		most = min(most, w.opts.MostTime) // of the host; a target that accepted the job has its whole timeout
+	if w.opts.MaxTime > 0 {
+		most = min(most, w.opts.MaxTime) // of the host; a target that accepted the job has its whole timeout
 	}
 	a.ctx.base, a.ctx.deadline = w.base, now.Add(most)
 	return a

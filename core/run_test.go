@@ -282,7 +282,7 @@ func TestMostTime(t *testing.T) {
 			}
 			<-ctx.Done()
 			return ctx.Err()
-		}), WorkerOptions{Timeout: time.Hour, MostTime: time.Minute})
+		}), WorkerOptions{Timeout: time.Hour, MaxTime: time.Minute})
 		long := store.submit(t, NewJob{Timeout: 2 * time.Hour, MaxAttempts: 1})
 		plain := store.submit(t, NewJob{MaxAttempts: 1})
 		short := store.submit(t, NewJob{MaxAttempts: 1, Timeout: 10 * time.Second})

@@ -22,7 +22,7 @@ type WorkerOptions struct {
 	Lease         time.Duration // a worker's right to a job. Zero means 60 s
 	Heartbeat     time.Duration // between extensions of leases. Zero means a third of Lease
 	Timeout       time.Duration // of an attempt whose job names none. Zero means 15 min
-	MostTime      time.Duration // of any attempt, whatever its job names; it ends as timed out. Zero means no bound
+	MaxTime       time.Duration // of any attempt, whatever its job names; it ends as timed out. Zero means no bound
 	TimeoutGrace  time.Duration // a handler that has not returned so long after its context ended is leaked. Zero means 5 s
 	Poll          time.Duration // the longest sleep between claims. Zero means 1 s
 	StopGrace     time.Duration // running handlers have so long to end by themselves at stop. Zero means 10 s; below zero means none
@@ -97,7 +97,7 @@ func (o *WorkerOptions) check() error {
 	if o.Heartbeat < 0 || o.Lease <= 2*o.Heartbeat {
 		errs.Add("lease", "must be longer than two heartbeats (%s)", o.Heartbeat)
 	}
-	for name, d := range map[string]time.Duration{"timeout": o.Timeout, "most_time": o.MostTime, "timeout_grace": o.TimeoutGrace, "poll": o.Poll, "store_timeout": o.StoreTimeout} {
+	for name, d := range map[string]time.Duration{"timeout": o.Timeout, "max_time": o.MaxTime, "timeout_grace": o.TimeoutGrace, "poll": o.Poll, "store_timeout": o.StoreTimeout} {
 		if d < 0 {
 			errs.Add(name, "must be positive")
 		}

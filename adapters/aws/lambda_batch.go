@@ -12,9 +12,9 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// mostReleases is how often a message may be given back within one invocation: its row was locked, or the store did
+// maxReleases is how often a message may be given back within one invocation: its row was locked, or the store did
 // not answer. After that it is left.
-const mostReleases = 3
+const maxReleases = 3
 
 // Batch is a core.Queue of the messages that one SQS event brings. What becomes of each is settled as a queue would,
 // and told to Lambda by Failures.
@@ -197,7 +197,7 @@ func (i *item) Release(_ context.Context, d time.Duration) error {
 	b := i.batch
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if i.releases++; b.ended || i.releases > mostReleases {
+	if i.releases++; b.ended || i.releases > maxReleases {
 		i.settleLocked(left)
 		return nil
 	}

@@ -64,7 +64,7 @@ func TestBatchDeliversAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := batchOf("a")
 		sub, _ := b.OpenSubscription(t.Context(), core.Bulk)
-		for n := range mostReleases + 1 {
+		for n := range maxReleases + 1 {
 			began := time.Now()
 			got, err := sub.Receive(t.Context(), 10)
 			if err != nil || len(got) != 1 || n > 0 && time.Since(began) != time.Second {

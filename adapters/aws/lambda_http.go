@@ -22,8 +22,8 @@ const (
 	functionURLMark = ".lambda-url."         // in the domain of every Function URL, and of no HTTP API
 	prefixHeader    = "X-Forwarded-Prefix"   // what comes before the paths that the handler knows
 	answerMargin    = 500 * time.Millisecond // before the deadline, for a handler to say that its time is over
-	mostPlainBody   = 2 << 20                // in JSON text may grow to twice its size, in base64 by a third
-	mostBody        = 4_500_000              // of an answer: Lambda takes 6 MB, as base64
+	maxPlainBody    = 2 << 20                // in JSON text may grow to twice its size, in base64 by a third
+	maxBody         = 4_500_000              // of an answer: Lambda takes 6 MB, as base64
 )
 
 // HTTPEvent is what a Function URL sends, and an HTTP API with payload format 2.0: both have one shape.
@@ -58,7 +58,7 @@ func (h HTTP) Buffered(ctx context.Context, event HTTPEvent) (HTTPAnswer, error)
 	}
 	w := &buffered{header: http.Header{}}
 	h.Handler.ServeHTTP(w, r)
-	if w.body.Len() > mostBody {
+	if w.body.Len() > maxBody {
 		return HTTPAnswer{}, fmt.Errorf("aws: an answer of %d bytes does not fit through Lambda", w.body.Len())
 	}
 	return w.answer(r.Method), nil
@@ -177,7 +177,7 @@ func (w *buffered) answer(method string) HTTPAnswer {
 		return a
 	}
 	body := w.body.Bytes()
-	if w.sent.Get("Content-Encoding") == "" && len(body) <= mostPlainBody && utf8.Valid(body) {
+	if w.sent.Get("Content-Encoding") == "" && len(body) <= maxPlainBody && utf8.Valid(body) {
 		a.Body = string(body)
 		return a
 	}

@@ -114,7 +114,7 @@ func TestAnswers(t *testing.T) {
 		w.Header().Add("Vary", "x")
 		w.Header().Add("Vary", "y")
 		w.WriteHeader(http.StatusCreated)
-		_, _ = io.WriteString(w, map[string]string{"/text": "näh <b>", "/binary": "\xff\x00", "/large": strings.Repeat("\"", mostPlainBody+1), "/huge": strings.Repeat("x", mostBody+1)}[r.URL.Path])
+		_, _ = io.WriteString(w, map[string]string{"/text": "näh <b>", "/binary": "\xff\x00", "/large": strings.Repeat("\"", maxPlainBody+1), "/huge": strings.Repeat("x", maxBody+1)}[r.URL.Path])
 	})
 	for path, binary := range map[string]bool{"/text": false, "/binary": true, "/large": true} {
 		a, err := HTTP{Handler: handler}.Buffered(t.Context(), httpEvent("GET", path, ""))

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	mostPushBody    = 64 << 10 // bytes; messages of ours have less than one tenth
+	maxPushBody     = 64 << 10 // bytes; messages of ours have less than one tenth
 	pushBodyTime    = 30 * time.Second
 	handBackTime    = 5 * time.Second // Cloud Run gives the whole stop ten
 	leastPush       = 10 * time.Second
@@ -77,8 +77,8 @@ func NewPush(o PushOptions) (*Push, error) {
 	return &Push{opts: o, hand: hand{changed: make(chan struct{})}}, nil
 }
 
-// MostTime is the longest that an attempt may take.
-func (p *Push) MostTime() time.Duration { return p.opts.Deadline / 10 * attemptTenths }
+// MaxTime is the longest that an attempt may take.
+func (p *Push) MaxTime() time.Duration { return p.opts.Deadline / 10 * attemptTenths }
 
 // ServeHTTP takes one message and answers when it is settled.
 func (p *Push) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -97,9 +97,9 @@ func (p *Push) serve(w http.ResponseWriter, r *http.Request, answer *PushAnswer)
 	began := time.Now()
 	// A writer that knows no deadlines is a test's.
 	_ = http.NewResponseController(w).SetReadDeadline(began.Add(pushBodyTime))
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostPushBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxPushBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return http.StatusRequestEntityTooLarge, fmt.Errorf("gcp: push: more than %d bytes", mostPushBody)
+		return http.StatusRequestEntityTooLarge, fmt.Errorf("gcp: push: more than %d bytes", maxPushBody)
 	}
 	if err != nil {
 		return http.StatusBadRequest, fmt.Errorf("gcp: push: the body was not sent: %w", err)

@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	tokenLeeway  = time.Minute // of clocks
-	mostToken    = 8 << 10
-	mostTokenAge = 24 * time.Hour // Google's last an hour
-	removed      = "SIGNATURE_REMOVED_BY_GOOGLE"
-	challenge    = `Bearer realm="belfry"`
+	tokenLeeway = time.Minute // of clocks
+	maxToken    = 8 << 10
+	maxTokenAge = 24 * time.Hour // Google's last an hour
+	removed     = "SIGNATURE_REMOVED_BY_GOOGLE"
+	challenge   = `Bearer realm="belfry"`
 )
 
 // Reasons to turn a caller away.
@@ -81,8 +81,8 @@ func (c *Callers) Check(r *http.Request) error {
 		return fmt.Errorf("%w: there is none", ErrToken)
 	case len(r.Header.Values("Authorization")) > 1:
 		return fmt.Errorf("%w: there are several", ErrToken)
-	case len(token) > mostToken:
-		return fmt.Errorf("%w: it is longer than %d bytes", ErrToken, mostToken)
+	case len(token) > maxToken:
+		return fmt.Errorf("%w: it is longer than %d bytes", ErrToken, maxToken)
 	}
 	found, err := c.read(r.Context(), token)
 	if err != nil {
@@ -131,7 +131,7 @@ func (c *Callers) judge(found claims, now time.Time) error {
 		return fmt.Errorf("%w: it is for another audience", ErrToken)
 	case found.Expiry == nil || !now.Before(found.Expiry.Time().Add(tokenLeeway)):
 		return fmt.Errorf("%w: it has expired", ErrToken)
-	case found.IssuedAt == nil || now.Before(found.IssuedAt.Time().Add(-tokenLeeway)) || now.Sub(found.IssuedAt.Time()) > mostTokenAge:
+	case found.IssuedAt == nil || now.Before(found.IssuedAt.Time().Add(-tokenLeeway)) || now.Sub(found.IssuedAt.Time()) > maxTokenAge:
 		return fmt.Errorf("%w: it was not issued of late", ErrToken)
 	case found.NotBefore != nil && now.Before(found.NotBefore.Time().Add(-tokenLeeway)):
 		return fmt.Errorf("%w: it does not hold yet", ErrToken)

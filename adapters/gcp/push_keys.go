@@ -29,7 +29,7 @@ type Keys interface {
 }
 
 const (
-	mostKeys     = 1 << 20 // bytes of a key set
+	maxKeys      = 1 << 20 // bytes of a key set
 	fetchTimeout = 10 * time.Second
 	shortestKeys = time.Minute // how long keys are kept, whatever the answer says
 	longestKeys  = 24 * time.Hour
@@ -134,7 +134,7 @@ func (r *RemoteKeys) get(ctx context.Context) (keys map[string]*rsa.PublicKey, k
 	if res.StatusCode != http.StatusOK {
 		return nil, 0, fmt.Errorf("gcp: keys: %s", res.Status)
 	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, mostKeys))
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxKeys))
 	if err != nil {
 		return nil, 0, fmt.Errorf("gcp: keys: %w", err)
 	}

@@ -59,7 +59,7 @@ func newPush(t *testing.T, o PushOptions, slots int) *pushRig {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}),
-	}, core.WorkerOptions{ID: "w", Slots: slots, CriticalSlots: -1, StopGrace: 50 * time.Millisecond, MostTime: rig.MostTime()})
+	}, core.WorkerOptions{ID: "w", Slots: slots, CriticalSlots: -1, StopGrace: 50 * time.Millisecond, MaxTime: rig.MaxTime()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestPushAnswers(t *testing.T) {
 		{"not ours", wrap("hello"), 400}, {"not text", wrap("\xff\x00"), 400}, {"empty", wrap(""), 400},
 		{"no data", `{"message":{"messageId":"1"},"subscription":"s"}`, 400}, {"no base64", `{"message":{"data":"!"}}`, 400},
 		{"nothing", "", 400}, {"null", "null", 400}, {"a list", "[]", 400}, {"message of another kind", `{"message":7}`, 400},
-		{"too large", wrap(strings.Repeat("x", mostPushBody)), 413},
+		{"too large", wrap(strings.Repeat("x", maxPushBody)), 413},
 	} {
 		if got := post(t.Context(), rig, c.body); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
@@ -268,8 +268,8 @@ func TestNewPushRefuses(t *testing.T) {
 		}
 	}
 	p, err := NewPush(PushOptions{Store: brokenStore{}})
-	if err != nil || p.MostTime() != 9*time.Minute {
-		t.Errorf("an attempt may take %s, want 9m: %v", p.MostTime(), err)
+	if err != nil || p.MaxTime() != 9*time.Minute {
+		t.Errorf("an attempt may take %s, want 9m: %v", p.MaxTime(), err)
 	}
 	if _, err := p.OpenTopic(t.Context(), core.Default); err == nil {
 		t.Error("a topic")

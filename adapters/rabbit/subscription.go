@@ -13,8 +13,8 @@ import (
 	"github.com/belfry-dev/belfry/core/gather"
 )
 
-// mostHeld is the most that RabbitMQ is asked for at once.
-const mostHeld = 2000
+// maxHeld is the most that RabbitMQ is asked for at once.
+const maxHeld = 2000
 
 var errClosed = errors.New("rabbit: the subscription is closed")
 
@@ -84,7 +84,7 @@ func (s *subscription) Receive(ctx context.Context, max int) ([]core.Delivery, e
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	got, err := s.consume(ctx, min(max, mostHeld))
+	got, err := s.consume(ctx, min(max, maxHeld))
 	if err != nil {
 		s.fail(fmt.Errorf("rabbit: receive: %w", err))
 	}

@@ -35,8 +35,8 @@ type movedTime struct {
 	To   client.PreviewItem `json:"to"`
 }
 
-// mostTimes is how many fire times one call of the API answers, fewTimes how many are asked for first.
-const mostTimes, fewTimes = 1000, 50
+// maxTimes is how many fire times one call of the API answers, fewTimes how many are asked for first.
+const maxTimes, fewTimes = 1000, 50
 
 // planSchedules compares a file with what is there. Nothing is changed by it; what would be refused is the error, all of it in
 // one go. through is told how many schedules of the file are compared.
@@ -197,7 +197,7 @@ func enough(until time.Time, ask func(count int) (*client.Preview, error)) (*cli
 	if err != nil || len(p.Items) < fewTimes || p.Items[len(p.Items)-1].At.After(until) {
 		return p, err
 	}
-	return ask(mostTimes)
+	return ask(maxTimes)
 }
 
 // within are the times up to until, and how far they are known.
@@ -207,7 +207,7 @@ func within(items []client.PreviewItem, until time.Time) ([]client.PreviewItem, 
 			return items[:i], until
 		}
 	}
-	if len(items) == mostTimes {
+	if len(items) == maxTimes {
 		return items, items[len(items)-1].At
 	}
 	return items, until

@@ -27,8 +27,8 @@ func (s Settings) checkCallers(bad tellFault) {
 	}
 	bad.within("BELFRY_PUSH_DEADLINE", s.PushDeadline, 10*time.Second, 10*time.Minute)
 	bad.within("BELFRY_TICK_TIME", s.TickTime, 5*time.Second, 30*time.Minute)
-	if s.MostTimeout != 0 {
-		bad.within("BELFRY_MOST_TIMEOUT", s.MostTimeout, time.Second, 30*24*time.Hour)
+	if s.MaxTimeout != 0 {
+		bad.within("BELFRY_MOST_TIMEOUT", s.MaxTimeout, time.Second, 30*24*time.Hour)
 	}
 }
 

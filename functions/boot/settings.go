@@ -60,12 +60,12 @@ type Settings struct {
 
 	WorkerPriorities []string `env:"BELFRY_WORKER_PRIORITIES" envDefault:"critical,default,bulk" doc:"Priorities whose jobs this worker takes, with commas; jobs of the others wait for workers that take them. Functions take what they are called with."`
 
-	Lease       time.Duration `env:"BELFRY_LEASE" envDefault:"60s" doc:"A worker's lease on a job; longer than two heartbeats."`
-	Heartbeat   time.Duration `env:"BELFRY_HEARTBEAT" envDefault:"20s" doc:"How often a worker extends its leases."`
-	Timeout     time.Duration `env:"BELFRY_TIMEOUT" envDefault:"15m" doc:"Of one attempt, where the job names none."`
-	MostTimeout time.Duration `env:"BELFRY_MOST_TIMEOUT" envDefault:"0s" doc:"The longest timeout that jobs may have where no target does their work: what the hosts of the workers allow. The API refuses longer ones, workers end what takes longer. 0 sets no bound."`
-	StopGrace   time.Duration `env:"BELFRY_STOP_GRACE" envDefault:"10s" doc:"How long running jobs may go on once the process was told to stop."`
-	StopDelay   time.Duration `env:"BELFRY_STOP_DELAY" envDefault:"0s" doc:"How long the API goes on answering once the process was told to stop, while /readyz answers 503 so that load balancers send requests elsewhere; 0s to 10m. Unset it is 5s in cmd/server and on Cloud Run, where it is at most 5s."`
+	Lease      time.Duration `env:"BELFRY_LEASE" envDefault:"60s" doc:"A worker's lease on a job; longer than two heartbeats."`
+	Heartbeat  time.Duration `env:"BELFRY_HEARTBEAT" envDefault:"20s" doc:"How often a worker extends its leases."`
+	Timeout    time.Duration `env:"BELFRY_TIMEOUT" envDefault:"15m" doc:"Of one attempt, where the job names none."`
+	MaxTimeout time.Duration `env:"BELFRY_MOST_TIMEOUT" envDefault:"0s" doc:"The longest timeout that jobs may have where no target does their work: what the hosts of the workers allow. The API refuses longer ones, workers end what takes longer. 0 sets no bound."`
+	StopGrace  time.Duration `env:"BELFRY_STOP_GRACE" envDefault:"10s" doc:"How long running jobs may go on once the process was told to stop."`
+	StopDelay  time.Duration `env:"BELFRY_STOP_DELAY" envDefault:"0s" doc:"How long the API goes on answering once the process was told to stop, while /readyz answers 503 so that load balancers send requests elsewhere; 0s to 10m. Unset it is 5s in cmd/server and on Cloud Run, where it is at most 5s."`
 
 	Tick             time.Duration `env:"BELFRY_TICK" envDefault:"1s" doc:"Period of the tick, 100ms to 1m."`
 	BucketLease      time.Duration `env:"BELFRY_BUCKET_LEASE" envDefault:"4s" doc:"A scheduler's lease on its buckets; a stand-by takes over this long after it died, plus one tick."`

@@ -16,11 +16,11 @@ import (
 
 // Host is what a worker that pulls stands on, and what its platform allows.
 type Host struct {
-	Options        // without Queue
-	OpenQueue      func(ctx context.Context, visibility time.Duration) (core.Queue, error)
-	MostVisibility time.Duration // that the queue hides a message
-	MostGrace      time.Duration // of stopping, which takes twice this and half a second
-	Close          func() error
+	Options       // without Queue
+	OpenQueue     func(ctx context.Context, visibility time.Duration) (core.Queue, error)
+	MaxVisibility time.Duration // that the queue hides a message
+	MaxGrace      time.Duration // of stopping, which takes twice this and half a second
+	Close         func() error
 }
 
 // Main is a worker that pulls, as a program: without arguments it works until SIGTERM or an interrupt, with "health" it
@@ -50,13 +50,13 @@ func runHost(ctx context.Context, args []string, open func(context.Context) (*Ho
 		return err
 	}
 	defer func() { err = errors.Join(err, h.Close()) }()
-	visibility, err := Visibility(h.Settings, h.MostVisibility)
+	visibility, err := Visibility(h.Settings, h.MaxVisibility)
 	if err != nil {
 		return err
 	}
 	if h.Queue, err = h.OpenQueue(ctx, visibility); err != nil {
 		return err
 	}
-	h.Settings.StopGrace = min(h.Settings.StopGrace, h.MostGrace)
+	h.Settings.StopGrace = min(h.Settings.StopGrace, h.MaxGrace)
 	return Serve(ctx, h.Options)
 }

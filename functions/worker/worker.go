@@ -67,7 +67,7 @@ func New(o Options) (*Function, error) {
 	}
 	w, err := core.NewWorker(o.Store, o.Handlers, core.WorkerOptions{
 		ID: o.ID, Slots: o.Settings.Workers, Priorities: o.Settings.TakenPriorities(), CriticalSlots: critical, Lease: o.Settings.Lease, Heartbeat: o.Settings.Heartbeat,
-		Timeout: o.Settings.Timeout, MostTime: o.Settings.MostTimeout, StopGrace: grace, Poll: o.Poll,
+		Timeout: o.Settings.Timeout, MaxTime: o.Settings.MaxTimeout, StopGrace: grace, Poll: o.Poll,
 		Deliver: o.Deliver, Types: o.Types, Announcer: o.Announcer, Pass: o.Pass,
 		OnEvent: func(e core.WorkEvent) { logEvent(o.Log, e) },
 	})

@@ -105,7 +105,7 @@ func (c *counter) check(t *testing.T, jobs, most int) {
 // TestPublishedJobsAreDone: the same with workers, in groups of which each is done before the next comes. On moto, which
 // says that what was published can be received.
 func TestPublishedJobsAreDone(t *testing.T) {
-	const group, mostPerGroup = 200, 22
+	const group, maxPerGroup = 200, 22
 	groups := 5
 	if os.Getenv("BELFRY_TEST_LARGE") != "" {
 		groups = 50 // minutes
@@ -137,5 +137,5 @@ func TestPublishedJobsAreDone(t *testing.T) {
 		})
 	}
 	w.stop(t)
-	c.check(t, groups*group, groups*mostPerGroup)
+	c.check(t, groups*group, groups*maxPerGroup)
 }

@@ -17,8 +17,8 @@ import (
 
 const project = "belfry"
 
-// mostCounted is where the emulator's messages, which can only be received, stop being counted.
-const mostCounted = 1000
+// maxCounted is where the emulator's messages, which can only be received, stop being counted.
+const maxCounted = 1000
 
 // installPubSub makes topics and subscriptions on the emulator, each subscription with dead letters.
 func installPubSub(ctx context.Context) (*Installation, error) {
@@ -52,7 +52,7 @@ func installPubSub(ctx context.Context) (*Installation, error) {
 			return 0, err
 		}
 		defer client.Close()
-		res, err := client.SubscriptionAdminClient.Pull(ctx, &pubsubpb.PullRequest{Subscription: subscription(queue), MaxMessages: mostCounted, ReturnImmediately: true}) //nolint:staticcheck // there is no other way to look
+		res, err := client.SubscriptionAdminClient.Pull(ctx, &pubsubpb.PullRequest{Subscription: subscription(queue), MaxMessages: maxCounted, ReturnImmediately: true}) //nolint:staticcheck // there is no other way to look
 		return len(res.GetReceivedMessages()), err
 	}
 	return i, nil

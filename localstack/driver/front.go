@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	mostBody  = 6 << 20 // what Lambda takes
+	maxBody   = 6 << 20 // what Lambda takes
 	stopGrace = 2 * time.Second
 )
 
@@ -55,7 +55,7 @@ func serve(ctx context.Context, address string, f front, log *slog.Logger) error
 }
 
 func (f front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		http.Error(w, `{"Message":"Request must be smaller than 6291456 bytes for the InvokeFunction operation"}`, http.StatusRequestEntityTooLarge)
 		return

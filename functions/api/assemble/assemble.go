@@ -45,7 +45,7 @@ func New(p Parts) (*Service, error) {
 	if p.Submit == nil {
 		p.Submit = p.Store
 	}
-	p.Limits.Rate, p.Limits.Timeout, p.Limits.Memory = p.Settings.APIRate, p.Settings.MostTimeout, int64(p.Settings.RequestMemory)<<20
+	p.Limits.Rate, p.Limits.Timeout, p.Limits.Memory = p.Settings.APIRate, p.Settings.MaxTimeout, int64(p.Settings.RequestMemory)<<20
 	clock := core.NewStoreClock(p.Store)
 	s := &Service{
 		submit:  core.NewSubmitter(p.Submit, core.SubmitterOptions{Now: clock.Now, Wake: p.Wake, Types: p.Types}),

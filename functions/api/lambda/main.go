@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	mostPage = 3 << 20          // bytes of a page: what goes through Lambda is smaller than the API's own bound
+	maxPage  = 3 << 20          // bytes of a page: what goes through Lambda is smaller than the API's own bound
 	longWait = 25 * time.Second // of ?wait=: an HTTP API answers after 30 s itself
 )
 
@@ -30,7 +30,7 @@ func serve(ctx context.Context, f *lambda.Function) (any, error) {
 	}
 	service, err := assemble.New(assemble.Parts{
 		Settings: f.Settings, Store: boot.Waking(f.Store, f.Waker), Submit: boot.WakingSubmit(submit, f.Waker), Types: f.Types, Webhooks: f.Webhooks, Name: f.Name,
-		Version: boot.Version(), Log: f.Log, Queues: f.Settings.QueueMode(), Closed: !f.Settings.Insecure, Limits: api.Limits{PageBytes: mostPage, Wait: longWait},
+		Version: boot.Version(), Log: f.Log, Queues: f.Settings.QueueMode(), Closed: !f.Settings.Insecure, Limits: api.Limits{PageBytes: maxPage, Wait: longWait},
 	})
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ const (
 
 // defaults are those of the settings that differ on Cloud Run: its front end keeps connections for long, and must be the one to
 // close them; and it needs a moment until no request comes any more.
-var defaults = map[string]string{"BELFRY_KEEP_ALIVE": "15m", "BELFRY_STOP_DELAY": MostDelay.String()}
+var defaults = map[string]string{"BELFRY_KEEP_ALIVE": "15m", "BELFRY_STOP_DELAY": MaxDelay.String()}
 
 // Host is what a container stands on. It may be used from many requests at once.
 type Host struct {

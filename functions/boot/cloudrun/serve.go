@@ -19,15 +19,15 @@ import (
 const (
 	// StopTime is how long Cloud Run waits after SIGTERM before it ends the container as a power cut would.
 	StopTime = 10 * time.Second
-	// MostGrace is how long running jobs may go on of that: stopping a worker takes twice as long at most.
-	MostGrace = 4 * time.Second
-	// MostDelay is how long requests may be answered of that before the stop begins.
-	MostDelay = 5 * time.Second
+	// MaxGrace is how long running jobs may go on of that: stopping a worker takes twice as long at most.
+	MaxGrace = 4 * time.Second
+	// MaxDelay is how long requests may be answered of that before the stop begins.
+	MaxDelay = 5 * time.Second
 
 	finishTime = 500 * time.Millisecond // of that, for what is still in memory after the last request
 	headerTime = 10 * time.Second
 	bodyTime   = 30 * time.Second
-	mostHeader = 64 << 10
+	maxHeader  = 64 << 10
 )
 
 // HealthPath is answered as soon as the container serves, for start-up and liveness probes. Cloud Run keeps some paths
@@ -40,7 +40,7 @@ type Service struct {
 	// Work works beside the requests until ctx ends, and has then ended what they wait for. Nil means nothing does.
 	Work func(ctx context.Context) error
 	// Drain is called first of all: from then on the service says that it is not ready, and answers all the same for Delay,
-	// MostDelay at most. Nil means that it stops at once.
+	// MaxDelay at most. Nil means that it stops at once.
 	Drain func()
 	Delay time.Duration
 	// KeepAlive is how long a connection is kept on which no request comes. Zero means for ever.
@@ -85,7 +85,7 @@ func run(ctx context.Context, serve func(context.Context, *Host) (*Service, erro
 // beside, within StopTime.
 func (s *Service) run(ctx context.Context, listener net.Listener, log *slog.Logger) error {
 	server := &http.Server{
-		Handler: withBodyTime(withHealth(s.Handler), bodyTime), ReadHeaderTimeout: headerTime, IdleTimeout: s.KeepAlive, MaxHeaderBytes: mostHeader,
+		Handler: withBodyTime(withHealth(s.Handler), bodyTime), ReadHeaderTimeout: headerTime, IdleTimeout: s.KeepAlive, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 	work, endWork := context.WithCancel(ctx)
@@ -117,7 +117,7 @@ func (s *Service) run(ctx context.Context, listener net.Listener, log *slog.Logg
 	if s.Drain != nil && broken == nil {
 		s.Drain()
 		select {
-		case <-time.After(min(s.Delay, MostDelay)):
+		case <-time.After(min(s.Delay, MaxDelay)):
 		case broken = <-served:
 		}
 	}

@@ -74,7 +74,7 @@ func TestBodyTimeEndsWithTheBody(t *testing.T) {
 // TestDrainComesFirst: a service that is told to end says so, and answers until its delay is over, which leaves the rest of
 // what Cloud Run gives for requests to end.
 func TestDrainComesFirst(t *testing.T) {
-	if rest := StopTime - finishTime - MostDelay; rest < MostGrace {
+	if rest := StopTime - finishTime - MaxDelay; rest < MaxGrace {
 		t.Errorf("after the longest delay requests have %s", rest)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	mostConnections = 2               // of one environment, which serves one invocation at a time
-	idleTime        = time.Minute     // after which a connection is closed
-	openTimeout     = 8 * time.Second // Lambda gives the start ten
-	frozenAfter     = time.Second     // between invocations, from which on connections are asked whether they live
+	maxConnections = 2               // of one environment, which serves one invocation at a time
+	idleTime       = time.Minute     // after which a connection is closed
+	openTimeout    = 8 * time.Second // Lambda gives the start ten
+	frozenAfter    = time.Second     // between invocations, from which on connections are asked whether they live
 )
 
 // Function is what a function stands on. It serves one invocation at a time.
@@ -62,7 +62,7 @@ func open(ctx context.Context) (*Function, error) {
 	f := &Function{Settings: settings, Log: boot.NewLogger(settings, os.Stderr), last: time.Now()}
 	f.Name = boot.InstanceName(lambdacontext.FunctionName)
 	boot.QuietStandardLog(f.Log)
-	o := postgres.Options{PoolSize: min(settings.DatabasePool, mostConnections), IdleTime: idleTime, Warn: boot.DatabaseWarnings(f.Log)}
+	o := postgres.Options{PoolSize: min(settings.DatabasePool, maxConnections), IdleTime: idleTime, Warn: boot.DatabaseWarnings(f.Log)}
 	if settings.RDSIAM {
 		tokens, err := aws.NewDatabaseTokens(ctx, settings.DatabaseURL)
 		if err != nil {

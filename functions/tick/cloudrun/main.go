@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	path     = "/tick"
-	mostBody = 64 << 10
+	path    = "/tick"
+	maxBody = 64 << 10
 )
 
 func main() { cloudrun.Main(serve) }
@@ -57,7 +57,7 @@ type ticks struct {
 
 func (t *ticks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Read to its end, so that the context ends when the caller goes.
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		w.WriteHeader(http.StatusBadRequest)
 		return

@@ -27,9 +27,9 @@ func serve(ctx context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
 		return nil, err
 	}
 	s := h.Settings
-	s.StopGrace = min(s.StopGrace, cloudrun.MostGrace)
-	if s.MostTimeout == 0 || s.MostTimeout > push.MostTime() {
-		s.MostTimeout = push.MostTime()
+	s.StopGrace = min(s.StopGrace, cloudrun.MaxGrace)
+	if s.MaxTimeout == 0 || s.MaxTimeout > push.MaxTime() {
+		s.MaxTimeout = push.MaxTime()
 	}
 	s.WorkerPriorities = nil // of its subscriptions it depends what is pushed to it
 	o := worker.Options{

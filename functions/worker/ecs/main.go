@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	mostVisibility = 12 * time.Hour   // that SQS hides a message in all
-	mostGrace      = 14 * time.Second // stopping takes twice this and half a second, and ECS gives it thirty
+	maxVisibility = 12 * time.Hour   // that SQS hides a message in all
+	maxGrace      = 14 * time.Second // stopping takes twice this and half a second, and ECS gives it thirty
 )
 
 func main() { worker.Main(open) }
@@ -31,5 +31,5 @@ func open(ctx context.Context) (*worker.Host, error) {
 		Store: boot.Waking(h.Store, h.Waker), Waker: h.Waker, Handlers: worker.Tryout(), Settings: h.Settings, ID: h.Name, Log: h.Log,
 		Deliver: h.Webhooks.Handler(), Types: h.Types,
 	}
-	return &worker.Host{Options: o, OpenQueue: h.OpenQueue, MostVisibility: mostVisibility, MostGrace: mostGrace, Close: h.Close}, nil
+	return &worker.Host{Options: o, OpenQueue: h.OpenQueue, MaxVisibility: maxVisibility, MaxGrace: maxGrace, Close: h.Close}, nil
 }

@@ -38,8 +38,8 @@ func serve(ctx context.Context, f *lambda.Function) (any, error) {
 	batches.Work = func(ctx context.Context, queue core.Queue, grace, most time.Duration) error {
 		o := o
 		o.Queue, o.Settings.StopGrace = queue, grace
-		if o.Settings.MostTimeout == 0 || most > 0 && most < o.Settings.MostTimeout {
-			o.Settings.MostTimeout = most
+		if o.Settings.MaxTimeout == 0 || most > 0 && most < o.Settings.MaxTimeout {
+			o.Settings.MaxTimeout = most
 		}
 		w, err := worker.New(o)
 		if err != nil {

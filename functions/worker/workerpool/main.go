@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	mostVisibility = 10 * time.Minute // that Pub/Sub gives a message at a time
-	mostGrace      = 4 * time.Second  // stopping takes twice this and half a second, and Cloud Run gives it ten
+	maxVisibility = 10 * time.Minute // that Pub/Sub gives a message at a time
+	maxGrace      = 4 * time.Second  // stopping takes twice this and half a second, and Cloud Run gives it ten
 )
 
 func main() { worker.Main(open) }
@@ -31,5 +31,5 @@ func open(ctx context.Context) (*worker.Host, error) {
 		Store: boot.Waking(h.Store, h.Waker), Waker: h.Waker, Handlers: worker.Tryout(), Settings: h.Settings, ID: h.Name, Log: h.Log,
 		Deliver: h.Webhooks.Handler(), Types: h.Types,
 	}
-	return &worker.Host{Options: o, OpenQueue: h.OpenQueue, MostVisibility: mostVisibility, MostGrace: mostGrace, Close: h.Close}, nil
+	return &worker.Host{Options: o, OpenQueue: h.OpenQueue, MaxVisibility: maxVisibility, MaxGrace: maxGrace, Close: h.Close}, nil
 }
