@@ -111,6 +111,32 @@ func (s *Shares) Due(now time.Time, most time.Duration, criticalOnly bool) time.
 	return most
 }
 
+// Survey notes which lanes have waiting rows, as of now: the others need not be asked in this round, or as long as they
+// are surveyed.
+func (s *Shares) Survey(waiting []Lane, now time.Time) {
+	due := make(map[laneKey]time.Time, len(waiting))
+	for _, l := range waiting {
+		due[keyOf(l)] = now.Add(l.DueIn)
+	}
+	for _, l := range s.lanes {
+		if l.seenAt = now; l.busy {
+			continue
+		}
+		at, ok := due[laneKey{l.priority, l.typ}]
+		if !ok {
+			at = now.Add(time.Hour)
+		}
+		l.dueAt = at
+	}
+	s.surveyed = true
+}
+
+// Surveyed reports whether Survey was called since the types were set.
+func (s *Shares) Surveyed() bool { return s.surveyed }
+
+// Lanes is how many lanes there are.
+func (s *Shares) Lanes() int { return len(s.lanes) }
+
 // Busy reports whether a lane is known to hold more due rows than were asked for.
 func (s *Shares) Busy() bool {
 	return slices.ContainsFunc(s.lanes, func(l *lane) bool { return l.busy })

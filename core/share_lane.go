@@ -7,6 +7,14 @@ const (
 	tenantParts = 16          // by tenant, a quota is divided among so many at first
 )
 
+// laneKey names a lane among all.
+type laneKey struct {
+	priority Priority
+	typ      string
+}
+
+func keyOf(l Lane) laneKey { return laneKey{l.Priority, l.Type} }
+
 // lane is one priority and type as claims see it.
 type lane struct {
 	claimant

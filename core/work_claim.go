@@ -122,8 +122,8 @@ func (c *claimer) pace(ctx context.Context, now time.Time, free int) bool {
 	if c.w.isHelping() {
 		want = max(c.w.opts.Slots*3/8, 1)
 	}
-	lanes := len(c.shares.lanes)
-	if c.shares.surveyed {
+	lanes := c.shares.Lanes()
+	if c.shares.Surveyed() {
 		lanes = fewClaims
 	}
 	switch {

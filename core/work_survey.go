@@ -20,7 +20,7 @@ type surveyed struct {
 // surveys reports whether there are more lanes than one claim could ask, so that an idle worker would claim again and
 // again to ask each of them. It then asks the store, once a round, which of them have waiting rows.
 func (c *claimer) surveys() bool {
-	lanes := len(c.shares.lanes)
+	lanes := c.shares.Lanes()
 	return lanes > fewLanes && lanes > min(c.w.opts.Slots, maxQuotas)
 }
 
@@ -53,24 +53,4 @@ func (c *claimer) survey() bool {
 	w.surveyed.Store(now)
 	c.shares.Survey(lanes, time.Now())
 	return true
-}
-
-// Survey notes which lanes have waiting rows, as of now: the others need not be asked in this round, or as long as they
-// are surveyed.
-func (s *Shares) Survey(waiting []Lane, now time.Time) {
-	due := make(map[laneKey]time.Time, len(waiting))
-	for _, l := range waiting {
-		due[l.key()] = now.Add(l.DueIn)
-	}
-	for _, l := range s.lanes {
-		if l.seenAt = now; l.busy {
-			continue
-		}
-		at, ok := due[laneKey{l.priority, l.typ}]
-		if !ok {
-			at = now.Add(time.Hour)
-		}
-		l.dueAt = at
-	}
-	s.surveyed = true
 }

@@ -13,13 +13,6 @@ type lanePlan struct {
 	asked   []*lane           // of the pass that is out, one per quota
 }
 
-type laneKey struct {
-	priority Priority
-	typ      string
-}
-
-func (l Lane) key() laneKey { return laneKey{l.Priority, l.Type} }
-
 // quotas shares limit among the priorities that have credit and due lanes, by weight, and each priority's
 // share equally among its due lanes, those longest unasked first where there are too many.
 func (l *lanePlan) quotas(credits map[Priority]int, limit int, now time.Time, elapsed time.Duration) []Quota {
@@ -27,7 +20,7 @@ func (l *lanePlan) quotas(credits map[Priority]int, limit int, now time.Time, el
 	var wants [len(Priorities)]int
 	for _, w := range l.waiting {
 		if w.DueIn <= elapsed && w.Priority.Valid() {
-			due[w.Priority-1] = append(due[w.Priority-1], l.lane(w.key()))
+			due[w.Priority-1] = append(due[w.Priority-1], l.lane(keyOf(w)))
 			wants[w.Priority-1] = credits[w.Priority]
 		}
 	}
@@ -73,7 +66,7 @@ func (l *lanePlan) learn(res TickResult, now time.Time) {
 		}
 	}
 	for _, w := range res.Waiting {
-		key := w.key()
+		key := keyOf(w)
 		if lane := l.lanes[key]; lane != nil {
 			kept[key] = lane
 			lane.busy = lane.busy && w.DueIn <= 0
@@ -89,7 +82,7 @@ func (l *lanePlan) learn(res TickResult, now time.Time) {
 // first.
 func (l *lanePlan) made(lanes []Lane) {
 	for _, m := range lanes {
-		if i := slices.IndexFunc(l.waiting, func(w Lane) bool { return w.key() == m.key() }); i >= 0 {
+		if i := slices.IndexFunc(l.waiting, func(w Lane) bool { return keyOf(w) == keyOf(m) }); i >= 0 {
 			l.waiting[i].DueIn = min(l.waiting[i].DueIn, 0)
 		} else {
 			l.waiting = append(l.waiting, m)
