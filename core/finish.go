@@ -171,7 +171,7 @@ func (w *Worker) againLocked(a *attempt) {
 
 // settle applies the store's answers to a batch of ends: messages are acknowledged, counts kept, attempts forgotten.
 func (w *Worker) settle(batch []*attempt, answers []EndAnswer) {
-	w.rollups.ended(batch, answers)
+	w.countEnds(batch, answers)
 	for i, a := range batch {
 		if answers[i].Stale && a.end.Outcome != EndHandBack && a.end.Outcome != EndAccepted {
 			// (Where the target's own end came before EndAccepted, all is well.)

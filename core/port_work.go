@@ -86,3 +86,19 @@ type Rollup struct {
 	Lag                                                              [LagBuckets]int64 // histogram of schedule lag, bounds in LagBounds
 	LagSum                                                           int64             // microseconds; of one start at most MaxLagCounted
 }
+
+// Add adds the counts of o to r.
+func (r *Rollup) Add(o *Rollup) {
+	r.Starts += o.Starts
+	r.Done += o.Done
+	r.Failed += o.Failed
+	r.Retried += o.Retried
+	r.Cancelled += o.Cancelled
+	r.Lost += o.Lost
+	r.Snoozed += o.Snoozed
+	r.Strayed += o.Strayed
+	r.LagSum += o.LagSum
+	for i, n := range o.Lag {
+		r.Lag[i] += n
+	}
+}

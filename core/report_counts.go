@@ -9,7 +9,7 @@ import (
 // reportCounts gathers what a Reporter counts and writes it a second later, so that ends reported in great numbers
 // do not wait for one another at the counts' rows.
 type reportCounts struct {
-	rollups rollups
+	rollups *rollups
 	store   rollupStore
 	stop    chan struct{}
 	flushes sync.WaitGroup
@@ -20,18 +20,12 @@ type reportCounts struct {
 }
 
 func newReportCounts(store rollupStore, id string) *reportCounts {
-	return &reportCounts{rollups: rollups{shard: shardOf(id)}, store: store, stop: make(chan struct{})}
+	return &reportCounts{rollups: newRollups(id), store: store, stop: make(chan struct{})}
 }
 
 // add counts one end. The minute is this process's: the store's clock is not worth a call here.
 func (c *reportCounts) add(ctx context.Context, job *Job, outcome Outcome, status Status) {
-	of := attempt{priority: job.Priority, typ: job.Type}
-	if !of.priority.Valid() {
-		of.priority = Default // as its worker counted it
-	}
-	c.rollups.mu.Lock()
-	c.rollups.row(&of, time.Now()).count(status, outcome)
-	c.rollups.mu.Unlock()
+	c.rollups.ended(job.Priority, job.Type, time.Now(), status, outcome)
 
 	c.mu.Lock()
 	defer c.mu.Unlock()

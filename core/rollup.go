@@ -29,6 +29,9 @@ type rollupKey struct {
 	typ      string
 }
 
+// newRollups returns counts that are written to the shard of the process named id.
+func newRollups(id string) *rollups { return &rollups{shard: shardOf(id)} }
+
 // shardOf spreads processes over the shards, so that they do not wait for one another's rows.
 func shardOf(worker string) int {
 	h := fnv.New32a()
@@ -36,9 +39,12 @@ func shardOf(worker string) int {
 	return int(h.Sum32() % rollupShards)
 }
 
-// row returns the counts of a's lane in the minute of at. mu is held.
-func (r *rollups) row(a *attempt, at time.Time) *Rollup {
-	key := rollupKey{at.Unix() / 60, a.priority, a.typ}
+// row returns the counts of a lane in the minute of at. A damaged priority counts as the default one. mu is held.
+func (r *rollups) row(priority Priority, typ string, at time.Time) *Rollup {
+	if !priority.Valid() {
+		priority = Default
+	}
+	key := rollupKey{at.Unix() / 60, priority, typ}
 	if r.last != nil && key == r.key {
 		return r.last
 	}
@@ -47,45 +53,36 @@ func (r *rollups) row(a *attempt, at time.Time) *Rollup {
 		if r.rows == nil {
 			r.rows = map[rollupKey]*Rollup{}
 		}
-		row = &Rollup{Minute: time.Unix(key.minute*60, 0).UTC(), Priority: a.priority, Type: a.typ}
+		row = &Rollup{Minute: time.Unix(key.minute*60, 0).UTC(), Priority: priority, Type: typ}
 		r.rows[key] = row
 	}
 	r.key, r.last = key, row
 	return row
 }
 
-// started counts a handler entered at the store's time at.
-func (r *rollups) started(a *attempt, at time.Time) {
-	lag := max(at.Sub(a.job.RunAt), 0)
+// started counts a handler entered at the store's time at, so long after its job was due.
+func (r *rollups) started(priority Priority, typ string, at time.Time, lag time.Duration) {
+	lag = max(lag, 0)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	row := r.row(a, at)
+	row := r.row(priority, typ, at)
 	row.Starts++
 	row.LagSum += min(lag, MaxLagCounted).Microseconds()
 	row.Lag[LagBucket(lag)]++
 }
 
 // strayed counts a job that was given away, near the local moment at.
-func (r *rollups) strayed(p Priority, typ string, at time.Time) {
-	if !p.Valid() {
-		p = Default
-	}
+func (r *rollups) strayed(priority Priority, typ string, at time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.row(&attempt{priority: p, typ: typ}, at).Strayed++
+	r.row(priority, typ, at).Strayed++
 }
 
-// ended counts what the store recorded of a batch.
-func (r *rollups) ended(batch []*attempt, answers []EndAnswer) {
-	now := time.Now()
+// ended counts one end that the store recorded near its time at.
+func (r *rollups) ended(priority Priority, typ string, at time.Time, status Status, outcome Outcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i, a := range batch {
-		if answers[i].Stale || answers[i].Busy || a.end.Outcome == EndAccepted {
-			continue // of an accepted attempt whoever records its end counts it
-		}
-		r.row(a, a.batch.storeTime(now)).count(answers[i].Status, a.end.Outcome)
-	}
+	count(r.row(priority, typ, at), status, outcome)
 }
 
 // lost counts attempts that the reaper ended at the store's time at.
@@ -96,18 +93,14 @@ func (r *rollups) lost(jobs []Job, ends []End, answers []EndAnswer, at time.Time
 		if answers[i].Stale || answers[i].Busy {
 			continue
 		}
-		of := attempt{priority: jobs[i].Priority, typ: jobs[i].Type}
-		if !of.priority.Valid() {
-			of.priority = Default // as its worker counted it
-		}
-		row := r.row(&of, at)
+		row := r.row(jobs[i].Priority, jobs[i].Type, at)
 		row.Lost++
-		row.count(answers[i].Status, ends[i].Outcome)
+		count(row, answers[i].Status, ends[i].Outcome)
 	}
 }
 
 // count adds the end of one attempt.
-func (r *Rollup) count(status Status, outcome Outcome) {
+func count(r *Rollup, status Status, outcome Outcome) {
 	switch {
 	case status == Done:
 		r.Done++
@@ -143,40 +136,8 @@ func (r *rollups) giveBack(rows []Rollup) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range rows {
-		row := r.row(&attempt{priority: rows[i].Priority, typ: rows[i].Type}, rows[i].Minute)
+		row := r.row(rows[i].Priority, rows[i].Type, rows[i].Minute)
 		row.Add(&rows[i])
-	}
-}
-
-// Add adds the counts of o to r.
-func (r *Rollup) Add(o *Rollup) {
-	r.Starts += o.Starts
-	r.Done += o.Done
-	r.Failed += o.Failed
-	r.Retried += o.Retried
-	r.Cancelled += o.Cancelled
-	r.Lost += o.Lost
-	r.Snoozed += o.Snoozed
-	r.Strayed += o.Strayed
-	r.LagSum += o.LagSum
-	for i, n := range o.Lag {
-		r.Lag[i] += n
-	}
-}
-
-// rollupLoop writes the counts once a second while there are any, until done ends.
-func (w *Worker) rollupLoop(done context.Context) {
-	ticker := time.NewTicker(rollupEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-done.Done():
-			return
-		case <-ticker.C:
-			ctx, cancel := w.call()
-			w.rollups.flush(ctx, w.store)
-			cancel()
-		}
 	}
 }
 
@@ -205,6 +166,7 @@ func (r *rollups) flush(ctx context.Context, store rollupStore) {
 	}
 }
 
+// rollupStore is where counts are written.
 type rollupStore interface {
 	AddRollups(ctx context.Context, shard int, rows []Rollup) error
 }

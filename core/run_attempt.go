@@ -145,7 +145,8 @@ func (a *attempt) run() {
 		a.ctx.end(ErrLeaseLost)
 		return
 	}
-	a.w.rollups.started(a, a.batch.storeTime(now))
+	at := a.batch.storeTime(now)
+	a.w.rollups.started(a.priority, a.typ, at, at.Sub(a.job.RunAt))
 	result, err := a.handler.Work(&a.ctx, &a.job)
 	ran = Ran{Err: err, Result: result}
 }

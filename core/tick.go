@@ -35,7 +35,7 @@ type Ticker struct {
 	dispatcher   *dispatcher
 	background   sync.WaitGroup // upkeep
 	maintaining  atomic.Bool    // upkeep runs once at a time
-	rollups      rollups        // counts of lost attempts, which no worker can give any more
+	rollups      *rollups       // counts of lost attempts, which no worker can give any more
 	waitingAfter int64          // id of the last schedule with a run that waits which was looked at, 0 at the start of a round
 	zonesChecked bool           // no schedule of the buckets held was computed with another time zone database
 	zonesHeld    int            // how many these were
@@ -112,7 +112,7 @@ func NewTicker(store TickerStore, opts TickerOptions) (*Ticker, error) {
 	if opts.Period < 0 || opts.LeaseLength < 3*opts.Period {
 		return nil, fmt.Errorf("ticker: a lease of %s does not hold three periods of %s", opts.LeaseLength, opts.Period)
 	}
-	t := &Ticker{store: store, opts: opts, rollups: rollups{shard: shardOf(opts.Holder)}, maintainNext: opts.MaintainNext}
+	t := &Ticker{store: store, opts: opts, rollups: newRollups(opts.Holder), maintainNext: opts.MaintainNext}
 	if opts.Topics != nil {
 		d, err := newDispatcher(store, opts, func(n int, err error) {
 			t.event(TickEvent{Kind: PublishFailed, Err: err, Count: n})

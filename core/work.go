@@ -125,7 +125,7 @@ type Worker struct {
 	claims  context.Context // of claims: ends before calls
 	active  context.Context // Run's ctx
 	tasks   sync.WaitGroup  // everything Run waits for
-	rollups rollups
+	rollups *rollups
 	events  sync.Mutex
 	beats   beats
 	loops   sync.WaitGroup // what records and watches; ends after tasks
@@ -201,7 +201,7 @@ func NewWorker(store WorkStore, handlers Handlers, opts WorkerOptions) (*Worker,
 	}
 	w.fleet = NewFleetView(store)
 	w.name.Store(&opts.ID)
-	w.rollups.shard = shardOf(opts.ID)
+	w.rollups = newRollups(opts.ID)
 	w.beats.pokeC = signal()
 	return w, nil
 }

@@ -1,0 +1,32 @@
+package core
+
+import (
+	"context"
+	"time"
+)
+
+// rollupLoop writes the counts once a second while there are any, until done ends.
+func (w *Worker) rollupLoop(done context.Context) {
+	ticker := time.NewTicker(rollupEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-done.Done():
+			return
+		case <-ticker.C:
+			ctx, cancel := w.call()
+			w.rollups.flush(ctx, w.store)
+			cancel()
+		}
+	}
+}
+
+// countEnds counts what the store recorded of a batch. Whoever records the end of an accepted attempt counts it.
+func (w *Worker) countEnds(batch []*attempt, answers []EndAnswer) {
+	now := time.Now()
+	for i, a := range batch {
+		if !answers[i].Stale && !answers[i].Busy && a.end.Outcome != EndAccepted {
+			w.rollups.ended(a.priority, a.typ, a.batch.storeTime(now), answers[i].Status, a.end.Outcome)
+		}
+	}
+}
