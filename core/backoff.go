@@ -25,14 +25,3 @@ func Backoff(waits []time.Duration, attempt int, chance float64) time.Duration {
 
 // boundWait puts d into [0, MaxWait].
 func boundWait(d time.Duration) time.Duration { return min(max(d, 0), MaxWait) }
-
-// pause is the wait before the nth try in a row (1 is the first) of something the worker itself must repeat,
-// a call to a store that is down for instance: it doubles from least to most, and half of it is chance.
-func pause(try int, least, most time.Duration, chance float64) time.Duration {
-	d := least
-	for i := 1; i < try && d < most; i++ {
-		d *= 2
-	}
-	d = min(d, most)
-	return d/2 + time.Duration(float64(d/2)*chance)
-}

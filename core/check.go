@@ -154,3 +154,23 @@ func checkTags(errs *FieldErrors, tags []string) {
 		}
 	}
 }
+
+// checkResult says why a result cannot be kept, or nil.
+func checkResult(result json.RawMessage) error {
+	if len(result) == 0 {
+		return nil
+	}
+	if len(result) > MaxResultBytes {
+		return fmt.Errorf("result: %d bytes, at most %d are kept", len(result), MaxResultBytes)
+	}
+	facts, err := ScanJSON(result)
+	if err != nil {
+		return fmt.Errorf("result: not JSON: %w", err)
+	}
+	var errs FieldErrors
+	if facts.Depth > MaxPayloadDepth {
+		errs.Add("result", "nests %d deep, at most %d are kept", facts.Depth, MaxPayloadDepth)
+	}
+	checkStrings(&errs, "result", facts)
+	return errs.Err()
+}

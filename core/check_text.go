@@ -50,6 +50,8 @@ func validType(name string) bool {
 	return !separator
 }
 
+func digit(c byte) bool { return '0' <= c && c <= '9' }
+
 func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 
 // CheckText accepts text of any language that can be shown on one line. "" passes.

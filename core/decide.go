@@ -7,17 +7,6 @@ import (
 	"time"
 )
 
-// Kinds of AttemptError.
-const (
-	KindError     = "error"
-	KindTimeout   = "timeout"
-	KindPanic     = "panic"
-	KindLost      = "lost"
-	KindPermanent = "permanent"
-	KindSnooze    = "snooze" // a snooze beyond MaxSnoozes
-	KindResult    = "result" // of a job that is done: its result was lost
-)
-
 // Ran is how a handler's run ended.
 type Ran struct {
 	Err    error           // nil: it ended well
@@ -25,14 +14,6 @@ type Ran struct {
 	Panic  bool            // Err tells of a panic
 	Cause  error           // why its context had ended; nil while it had not
 }
-
-// NoAttemptLeft is the error of a job that was to start with all its attempts used up, as a damaged or changed row has them.
-func NoAttemptLeft(attempts, maxAttempts int, at time.Time) AttemptError {
-	return AttemptError{Attempt: attempts, At: at, Error: fmt.Sprintf("%s: %d of %d were used", NoAttemptText, attempts, maxAttempts), Kind: KindError}
-}
-
-// NoAttemptText is how its text begins, in every store.
-const NoAttemptText = "no attempt was left when the job was to start"
 
 // DecideEnd turns the end of a run into what is written: done, with a note if the result was lost, failed, a retry after
 // its back-off, a snooze, a hand back, or that it goes on elsewhere (ErrAccepted) for the job's timeout: Wait is zero where the job names none. job is the running row, at the store's time, chance (0 … 1) places the back-off's jitter.
@@ -57,25 +38,23 @@ func DecideEnd(job *Job, ran Ran, at time.Time, chance float64) End {
 		return end
 	}
 
-	var lost *resultLost
-	if errors.As(ran.Err, &lost) && !ran.Panic && !IsPermanent(ran.Err) {
+	if IsResultLost(ran.Err) && !ran.Panic && !IsPermanent(ran.Err) {
 		end.Outcome = EndDone
 		end.Errors = AppendError(job.Errors, AttemptError{Attempt: job.Attempts, At: at, Error: errorText(ran.Err), Kind: KindResult})
 		return end
 	}
 
-	var snoozed *snooze
-	if errors.As(ran.Err, &snoozed) && !ran.Panic {
+	if wait, snoozed := SnoozeOf(ran.Err); snoozed && !ran.Panic {
 		if job.Snoozes < MaxSnoozes {
-			end.Outcome, end.Wait, end.Errors = EndSnooze, boundWait(snoozed.wait), settleLosses(job.Errors)
+			end.Outcome, end.Wait, end.Errors = EndSnooze, boundWait(wait), settleLosses(job.Errors)
 			return end
 		}
 		ran.Err = fmt.Errorf("snoozed more than %d times: %w", MaxSnoozes, ran.Err)
 		return decideError(end, job, ran, KindSnooze, at, chance)
 	}
 
-	var asked *retryAfter
-	definite := ran.Panic || IsPermanent(ran.Err) || errors.As(ran.Err, &asked)
+	_, asked := RetryAfterOf(ran.Err)
+	definite := ran.Panic || IsPermanent(ran.Err) || asked
 	if !definite && (errors.Is(ran.Cause, ErrStopping) || errors.Is(ran.Cause, ErrLeaseLost)) {
 		end.Outcome = EndHandBack
 		return end
@@ -91,9 +70,8 @@ func decideError(end End, job *Job, ran Ran, kind string, at time.Time, chance f
 		return end
 	}
 	end.Outcome, end.Wait = EndRetry, Backoff(job.Backoff, job.Attempts, chance)
-	var asked *retryAfter
-	if errors.As(ran.Err, &asked) {
-		end.Wait = boundWait(asked.wait)
+	if wait, asked := RetryAfterOf(ran.Err); asked {
+		end.Wait = boundWait(wait)
 	}
 	return end
 }
@@ -108,24 +86,4 @@ func kindOf(ran Ran) string {
 		return KindTimeout
 	}
 	return KindError
-}
-
-// checkResult says why a result cannot be kept, or nil.
-func checkResult(result json.RawMessage) error {
-	if len(result) == 0 {
-		return nil
-	}
-	if len(result) > MaxResultBytes {
-		return fmt.Errorf("result: %d bytes, at most %d are kept", len(result), MaxResultBytes)
-	}
-	facts, err := ScanJSON(result)
-	if err != nil {
-		return fmt.Errorf("result: not JSON: %w", err)
-	}
-	var errs FieldErrors
-	if facts.Depth > MaxPayloadDepth {
-		errs.Add("result", "nests %d deep, at most %d are kept", facts.Depth, MaxPayloadDepth)
-	}
-	checkStrings(&errs, "result", facts)
-	return errs.Err()
 }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -133,3 +134,32 @@ func (e *snooze) Error() string { return "snoozed for " + e.wait.String() }
 
 // Snooze puts the job back for d; the attempt is not counted. After MaxSnoozes it counts as an error.
 func Snooze(d time.Duration) error { return &snooze{d} }
+
+// certainlyUnwritten reports whether err tells of a fault of the group's content, so that nothing was written
+// and each may be tried alone. After an outage or a timeout nothing is certain, and trying again could
+// write a job twice. A lock that a group meets is on the whole table: each alone would only wait as long.
+func certainlyUnwritten(err error) bool {
+	return !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrReadOnly) && !errors.Is(err, ErrBusy) && !errors.Is(err, ErrUnsafe) &&
+		!errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled)
+}
+
+// SnoozeOf is the wait that Snooze asked for, if err is or wraps one.
+func SnoozeOf(err error) (wait time.Duration, ok bool) {
+	var s *snooze
+	if !errors.As(err, &s) {
+		return 0, false
+	}
+	return s.wait, true
+}
+
+// RetryAfterOf is the wait that RetryAfter asked for, if err is or wraps one.
+func RetryAfterOf(err error) (wait time.Duration, ok bool) {
+	var r *retryAfter
+	if !errors.As(err, &r) {
+		return 0, false
+	}
+	return r.wait, true
+}
+
+// IsResultLost reports whether err was marked by ResultLost.
+func IsResultLost(err error) bool { var r *resultLost; return errors.As(err, &r) }

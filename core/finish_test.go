@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"errors"
-	"math"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -248,39 +247,31 @@ func TestRollupsCountEverything(t *testing.T) {
 		if _, err := r.end(); err != nil {
 			t.Fatal(err)
 		}
-		sums := map[rollupKey]*Rollup{}
+		type lane struct {
+			priority Priority
+			typ      string
+		}
+		sums := map[lane]*Rollup{}
 		for _, row := range store.counts {
 			if row.Minute.Truncate(time.Minute) != row.Minute {
 				t.Errorf("minute %s", row.Minute)
 			}
-			key := rollupKey{priority: row.Priority, typ: row.Type}
+			key := lane{row.Priority, row.Type}
 			if sums[key] == nil {
 				sums[key] = &Rollup{}
 			}
 			sums[key].Add(&row)
 		}
-		bulk := sums[rollupKey{priority: Bulk, typ: "work"}]
+		bulk := sums[lane{Bulk, "work"}]
 		if bulk.Starts != 21 || bulk.Done != 9 || bulk.Failed != 3 || bulk.Retried != 3 || bulk.Snoozed != 3 || bulk.Cancelled != 3 {
 			t.Errorf("bulk: %+v", *bulk)
 		}
-		if other := sums[rollupKey{priority: Default, typ: "other"}]; other == nil || other.Starts != 1 || other.Done != 1 {
+		if other := sums[lane{Default, "other"}]; other == nil || other.Starts != 1 || other.Done != 1 {
 			t.Errorf("other: %+v", other)
 		}
-		def := sums[rollupKey{priority: Default, typ: "work"}]
+		def := sums[lane{Default, "work"}]
 		if store.get(late).Status != Done || def.Lag[LagBucket(2*time.Minute)] != 1 || def.LagSum < (2*time.Minute).Microseconds() {
 			t.Errorf("the late one: %+v", *def)
 		}
 	})
-}
-
-func TestShardsSpread(t *testing.T) {
-	var n [rollupShards]float64
-	for i := range 1600 {
-		n[shardOf(time.Duration(i).String())]++
-	}
-	for shard, got := range n {
-		if math.Abs(got-100) > 60 {
-			t.Errorf("shard %d has %v of 1600 workers", shard, got)
-		}
-	}
 }

@@ -2,6 +2,7 @@ package core
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -102,3 +103,39 @@ const (
 
 // BucketOf returns the bucket of a job: ids come from one sequence, so their low bits spread evenly.
 func BucketOf(id int64) int { return int(id & (Buckets - 1)) }
+
+// Kinds of AttemptError.
+const (
+	KindError     = "error"
+	KindTimeout   = "timeout"
+	KindPanic     = "panic"
+	KindLost      = "lost"
+	KindPermanent = "permanent"
+	KindSnooze    = "snooze" // a snooze beyond MaxSnoozes
+	KindResult    = "result" // of a job that is done: its result was lost
+)
+
+// NoAttemptLeft is the error of a job that was to start with all its attempts used up, as a damaged or changed row has them.
+func NoAttemptLeft(attempts, maxAttempts int, at time.Time) AttemptError {
+	return AttemptError{Attempt: attempts, At: at, Error: fmt.Sprintf("%s: %d of %d were used", NoAttemptText, attempts, maxAttempts), Kind: KindError}
+}
+
+// NoAttemptText is how its text begins, in every store.
+const NoAttemptText = "no attempt was left when the job was to start"
+
+// Bounds on runs lost in a row.
+const (
+	SuspectLosses = 2 // after so many a job is a suspect
+	MaxLosses     = 5 // with so many a job fails for good
+)
+
+// Losses is how many runs of the job in a row, up to the last one, were lost with their workers.
+func (j *Job) Losses() int {
+	if n := len(j.Errors); n > 0 && j.Errors[n-1].Kind == KindLost {
+		return max(j.Errors[n-1].Losses, 0)
+	}
+	return 0
+}
+
+// Suspect reports whether the job may be what ends the processes that run it.
+func (j *Job) Suspect() bool { return j.Losses() >= SuspectLosses }

@@ -9,8 +9,11 @@ import (
 // MaxTypes bounds the definitions of one installation: every process keeps them all in memory.
 const MaxTypes = 10_000
 
-// MinExpectWithin is the shortest time in which a success of a type or a schedule can be expected; the longest is MaxExpectWithin.
-const MinExpectWithin = time.Second
+// Bounds on the time in which a success of a type or a schedule can be expected.
+const (
+	MinExpectWithin = time.Second
+	MaxExpectWithin = 400 * 24 * time.Hour
+)
 
 // JobType is the definition of a type: what its jobs get where they say nothing themselves.
 type JobType struct {
@@ -81,3 +84,6 @@ func (t *JobType) Complete(j *NewJob) {
 		j.ExpiresAfter = t.ExpiresAfter
 	}
 }
+
+// MayDeliver reports whether jobs of the type are delivered to a target: the type's, or one of their own.
+func (t *JobType) MayDeliver() bool { return t.Target != nil || t.Delivered }

@@ -15,9 +15,6 @@ type KeptJob struct {
 	Submitted Submitted
 }
 
-// maxGroupedBytes is up to which size of payload and target jobs share commits: what is larger is kept compressed.
-const maxGroupedBytes = 16 << 10
-
 // keptMark begins what is kept of a single job. No gzip member begins so: PackAnswer's begin with 0x1f.
 const keptMark = 1
 

@@ -12,27 +12,14 @@ import (
 // what was lost together does not start together again; and after SuspectLosses in a row a worker runs the job with no
 // other suspect beside it. Then whatever ends processes takes no suspect with it, and reaches MaxLosses alone.
 const (
-	SuspectLosses = 2               // runs lost in a row, after which a job is a suspect
-	MaxLosses     = 5               // runs lost in a row, with which a job fails for good
-	suspectFor    = 5 * time.Minute // a suspect that has run for so long does not keep the next one from running
-	suspectTurn   = 5 * time.Second // what a suspect that is turned away reckons for each one ahead of it
+	suspectFor  = 5 * time.Minute // a suspect that has run for so long does not keep the next one from running
+	suspectTurn = 5 * time.Second // what a suspect that is turned away reckons for each one ahead of it
 )
 
 var (
 	errLost        = errors.New("the worker was lost: its lease passed")
 	errNotReported = errors.New("the target accepted the job and did not report its end in time")
 )
-
-// Losses is how many runs of the job in a row, up to the last one, were lost with their workers.
-func (j *Job) Losses() int {
-	if n := len(j.Errors); n > 0 && j.Errors[n-1].Kind == KindLost {
-		return max(j.Errors[n-1].Losses, 0)
-	}
-	return 0
-}
-
-// Suspect reports whether the job may be what ends the processes that run it.
-func (j *Job) Suspect() bool { return j.Losses() >= SuspectLosses }
 
 // DecideLost is the end of a running job whose lease has passed, written only if it still has then. The job's first loss
 // costs an attempt, if one is left; later ones cost none. It waits, chance (0 … 1) of its back-off after so many losses, and

@@ -103,3 +103,19 @@ func decodeAny(body []byte) (Message, error) {
 func MessageOf(j Job) Message {
 	return Message{ID: j.ID, Token: j.LeaseToken, Priority: j.Priority, Type: j.Type, Tenant: j.Tenant, Trace: j.Trace}
 }
+
+var errNoAnswer = errors.New("the topic gave no answer for this message")
+
+// unpublished lists the messages that are not known to be published, by the answers of Send, and one cause.
+func unpublished(messages []Message, errs []error) (refs []Ref, cause error) {
+	for i, m := range messages {
+		err := errNoAnswer
+		if i < len(errs) {
+			err = errs[i]
+		}
+		if err != nil {
+			refs, cause = append(refs, Ref{m.ID, m.Token}), err
+		}
+	}
+	return refs, cause
+}

@@ -91,3 +91,12 @@ type AlertQuery struct {
 	Before int64 // ids below this
 	Limit  int   // 1 … 1,000
 }
+
+// Kinds of alerts.
+const (
+	AlertScheduleMissed     = "schedule_missed"     // no success was recorded within expect_within of an instant
+	AlertScheduleUnreadable = "schedule_unreadable" // its stored definition cannot be read, so that it makes no runs
+	AlertDropped            = "occurrences_dropped" // more was missed than missed_limit; raised and over at once
+	AlertTypeMissed         = "type_missed"         // no job of a type succeeded for expect_within
+	AlertJobFailed          = "job_failed"          // jobs of one type failed for good with one kind of error
+)

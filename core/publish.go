@@ -16,7 +16,6 @@ const (
 
 var (
 	errStillPublishing = errors.New("some messages are still being published")
-	errNoAnswer        = errors.New("the topic gave no answer for this message")
 )
 
 // publisher sends messages in groups, several at once, and keeps account of those that are not known to be
@@ -96,20 +95,6 @@ func (p *publisher) send(l *line, group []Message) {
 	if len(failed) > 0 {
 		p.onFailed(len(failed), fmt.Errorf("publish %s: %w", group[0].Priority, cause))
 	}
-}
-
-// unpublished lists the messages that are not known to be published, by the answers of Send, and one cause.
-func unpublished(messages []Message, errs []error) (refs []Ref, cause error) {
-	for i, m := range messages {
-		err := errNoAnswer
-		if i < len(errs) {
-			err = errs[i]
-		}
-		if err != nil {
-			refs, cause = append(refs, Ref{m.ID, m.Token}), err
-		}
-	}
-	return refs, cause
 }
 
 // settle records the answer for one group of n.

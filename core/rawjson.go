@@ -87,7 +87,7 @@ func (s *jsonScan) value(c byte) (state int) {
 		return s.open(c == '{')
 	case c == '"':
 		s.str()
-	case c == '-' || digit(c):
+	case c == '-' || isDigit(c):
 		s.number()
 	case c == 't':
 		s.literal("true")
@@ -189,4 +189,4 @@ func (s *jsonScan) fail(reason string) {
 	}
 }
 
-func digit(c byte) bool { return '0' <= c && c <= '9' }
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -38,11 +38,11 @@ func (s *jsonScan) number() {
 
 // digits reads one digit or more.
 func (s *jsonScan) digits() {
-	if !digit(s.peek()) {
+	if !isDigit(s.peek()) {
 		s.fail("a digit must stand here")
 		return
 	}
-	for digit(s.peek()) {
+	for isDigit(s.peek()) {
 		s.pos++
 	}
 }
@@ -132,7 +132,7 @@ func (s *jsonScan) hex(at int) int {
 	r := 0
 	for s.pos = at + 2; s.pos < at+6; s.pos++ {
 		switch c := s.peek(); {
-		case digit(c):
+		case isDigit(c):
 			r = r<<4 | int(c-'0')
 		case 'a' <= c && c <= 'f', 'A' <= c && c <= 'F':
 			r = r<<4 | int(c&^0x20-'A'+10)

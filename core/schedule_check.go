@@ -13,7 +13,6 @@ const (
 	MaxScheduleNameBytes = 200
 	MaxMissedLimit       = 10_000
 	MaxJitter            = 24 * time.Hour
-	MaxExpectWithin      = 400 * 24 * time.Hour
 	MaxMissedGrace       = 24 * time.Hour
 	MinEvery             = time.Second
 )

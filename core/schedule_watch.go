@@ -6,20 +6,6 @@ import (
 	"time"
 )
 
-// Kinds of alerts.
-const (
-	AlertScheduleMissed     = "schedule_missed"     // no success was recorded within expect_within of an instant
-	AlertScheduleUnreadable = "schedule_unreadable" // its stored definition cannot be read, so that it makes no runs
-	AlertDropped            = "occurrences_dropped" // more was missed than missed_limit; raised and over at once
-	AlertTypeMissed         = "type_missed"         // no job of a type succeeded for expect_within
-	AlertJobFailed          = "job_failed"          // jobs of one type failed for good with one kind of error
-)
-
-// Overdue reports whether a success is looked for at now.
-func (s *Schedule) Overdue(now time.Time) bool {
-	return !s.State.ExpectBy.IsZero() && !s.State.ExpectBy.After(now)
-}
-
 // Watch decides about a schedule that is Overdue. found is what Succeeded answered for the instant that is expected. When
 // a success is expected next, whether an alert stands, and the alert itself go into the step p.
 //

@@ -8,13 +8,13 @@ import (
 )
 
 // lanesSim is what waits in each lane of a simulated store.
-type lanesSim map[memLaneKey]int
+type lanesSim map[laneKey]int
 
 // claim answers quotas from what waits.
 func (sim lanesSim) claim(quotas []Quota) []Taken {
 	taken := make([]Taken, len(quotas))
 	for i, q := range quotas {
-		key := memLaneKey{q.Priority, q.Type}
+		key := laneKey{q.Priority, q.Type}
 		taken[i].N = min(q.Limit, sim[key])
 		sim[key] -= taken[i].N
 	}
@@ -66,7 +66,7 @@ func TestSharesFlow(t *testing.T) {
 	if n := byPriority(quotas); n[Bulk] < 990 {
 		t.Errorf("alone, bulk is offered %v of 1000", n)
 	}
-	sim[memLaneKey{Critical, "b"}] = 1e9
+	sim[laneKey{Critical, "b"}] = 1e9
 	now = now.Add(probeEvery)
 	for range 3 {
 		quotas = s.Plan(now, 700, 0)
@@ -86,7 +86,7 @@ func TestSharesTypes(t *testing.T) {
 		quotas := s.Plan(now, 3, 0)
 		for i, tk := range sim.claim(quotas) {
 			took[quotas[i].Type] += tk.N
-			sim[memLaneKey{quotas[i].Priority, quotas[i].Type}] += tk.N
+			sim[laneKey{quotas[i].Priority, quotas[i].Type}] += tk.N
 		}
 		s.Took(sim.claim(quotas), now.Add(time.Hour))
 		now = now.Add(time.Millisecond)
@@ -126,7 +126,7 @@ func TestSharesProperties(t *testing.T) {
 		s.Begin(now)
 		for range 200 {
 			if rng.IntN(4) == 0 {
-				sim[memLaneKey{Priorities[rng.IntN(3)], types[rng.IntN(4)]}] += rng.IntN(50)
+				sim[laneKey{Priorities[rng.IntN(3)], types[rng.IntN(4)]}] += rng.IntN(50)
 				s.Begin(now)
 			}
 			free := rng.IntN(20)
@@ -135,9 +135,9 @@ func TestSharesProperties(t *testing.T) {
 				reserved = rng.IntN(free)
 			}
 			quotas := s.Plan(now, free, reserved)
-			seen, sum := map[memLaneKey]bool{}, 0
+			seen, sum := map[laneKey]bool{}, 0
 			for _, q := range quotas {
-				key := memLaneKey{q.Priority, q.Type}
+				key := laneKey{q.Priority, q.Type}
 				if q.Limit <= 0 || seen[key] {
 					t.Fatalf("quotas %+v", quotas)
 				}

@@ -12,6 +12,9 @@ import (
 // found by the workers' own timer.
 const wakeWithin = time.Second
 
+// maxGroupedBytes is up to which size of payload and target jobs share commits: what is larger is kept compressed.
+const maxGroupedBytes = 16 << 10
+
 // ErrClosed is the answer of a Submitter that was closed.
 var ErrClosed = errors.New("closed")
 
@@ -111,17 +114,17 @@ func (s *Submitter) SubmitOneOnce(ctx context.Context, key IdempotencyKey, job N
 	jobs := []NewJob{job}
 	if job.DedupeKey != "" || len(job.Payload)+len(job.Target) > maxGroupedBytes {
 		once, err := s.SubmitOnce(ctx, key, jobs, func(answers []Submitted) (Answer, error) { return render(&jobs[0], answers[0]), nil })
-		return once.rendered(nil, render), err
+		return rendered(once, nil, render), err
 	}
 	if err := s.prepare(ctx, jobs); err != nil {
 		return Once{}, err
 	}
 	once, err := s.once.submit(ctx, OnceCall{Key: key, Job: jobs[0]})
-	return once.rendered(&jobs[0], render), err
+	return rendered(once, &jobs[0], render), err
 }
 
 // rendered makes the answer where it is made of a job: of job, or of one that was kept.
-func (o Once) rendered(job *NewJob, render func(*NewJob, Submitted) Answer) Once {
+func rendered(o Once, job *NewJob, render func(*NewJob, Submitted) Answer) Once {
 	switch {
 	case o.Kept != nil:
 		o.Answer = render(&o.Kept.Job, o.Kept.Submitted)

@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 )
@@ -131,12 +130,4 @@ func (c *commits[In, Out]) close(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-}
-
-// certainlyUnwritten reports whether err tells of a fault of the group's content, so that nothing was written
-// and each may be tried alone. After an outage or a timeout nothing is certain, and trying again could
-// write a job twice. A lock that a group meets is on the whole table: each alone would only wait as long.
-func certainlyUnwritten(err error) bool {
-	return !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrReadOnly) && !errors.Is(err, ErrBusy) && !errors.Is(err, ErrUnsafe) &&
-		!errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled)
 }

@@ -157,16 +157,3 @@ func (t *Ticker) tellRecovery(f *failures) {
 		f.inRow, f.untold, f.told = 0, 0, ""
 	}
 }
-
-// sleep waits for d or for ctx to end.
-func sleep(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-}

@@ -9,13 +9,11 @@ import (
 )
 
 const (
-	advanceJobs    = 5_000            // jobs of one transaction that advances schedules; one schedule may have more
-	waitingAtOnce  = 500              // schedules with a run that waits looked at in one pass, so that idle passes cost no more with more
-	brokenEvery    = time.Minute      // how often a schedule whose rule cannot be read is looked at
-	alertsAtOnce   = 100              // alerts published in one go
-	alertTimeout   = 30 * time.Second // of publishing them
-	zonesAtOnce    = 1_000            // schedules recomputed in one pass after the time zone database changed
-	recoverySlowly = 10 * time.Second // the longest pause between looks for the recovery of a schedule that is overdue
+	advanceJobs   = 5_000            // jobs of one transaction that advances schedules; one schedule may have more
+	waitingAtOnce = 500              // schedules with a run that waits looked at in one pass, so that idle passes cost no more with more
+	alertsAtOnce  = 100              // alerts published in one go
+	alertTimeout  = 30 * time.Second // of publishing them
+	zonesAtOnce   = 1_000            // schedules recomputed in one pass after the time zone database changed
 )
 
 // advance takes the schedules that the tick found to their next states: it makes their jobs and accounts for their
@@ -42,7 +40,12 @@ func (t *Ticker) advance(ctx context.Context, res TickResult, report *TickReport
 		if !asked && s.Overdue(res.Now) {
 			continue // set apart
 		}
-		b.add(s, t.plan(s, success, res.Now))
+		plan, err := PlanTick(s, success, res.Now, t.opts.Schedules)
+		t.opts.Counts.judge(s.ID, res.Now, err)
+		if err != nil {
+			t.event(TickEvent{Kind: ScheduleBroken, Err: err, Count: 1})
+		}
+		b.add(s, plan)
 		if !b.full() {
 			continue
 		}
@@ -90,30 +93,6 @@ func (t *Ticker) successes(ctx context.Context, res TickResult) (map[int64]Succe
 	return found, err
 }
 
-// plan plans one schedule: its instants, or the run that waits, and whether a success is overdue.
-func (t *Ticker) plan(s *Schedule, found Success, now time.Time) *SchedulePlan {
-	plan, err := PlanSchedule(s, now, t.opts.Schedules)
-	t.opts.Counts.judge(s.ID, now, err)
-	if err != nil {
-		t.event(TickEvent{Kind: ScheduleBroken, Err: err, Count: 1})
-		plan = s.step()
-		plan.noteUnreadable(s, err)
-		if due := s.State.NextDue; !due.IsZero() && !due.After(now) {
-			plan.State.NextDue = now.Add(brokenEvery).Truncate(time.Microsecond)
-		}
-	}
-	if plan == nil {
-		plan = s.step()
-	}
-	if err == nil {
-		plan.noteReadable(s, now)
-	}
-	if s.Overdue(now) {
-		plan.Watch(s, found, now, t.opts.Schedules)
-	}
-	return plan
-}
-
 // recompute gives schedules that were computed with another time zone database their next instant by this one, a page
 // in each pass until none is left in the buckets that are held. Those of other buckets are their holder's, or are
 // looked for again when buckets have come here.
@@ -136,7 +115,7 @@ func (t *Ticker) recompute(ctx context.Context, res TickResult) error {
 	for i := range list {
 		s := &list[i]
 		of[i], places[i] = s, i
-		steps[i] = t.recomputed(s, res.Now).Advance
+		steps[i] = Recompute(s, res.Now, t.opts.Schedules).Advance
 	}
 	moved := 0
 	answers, err := t.advanceEach(ctx, of, steps, places, res.Held)
@@ -153,25 +132,6 @@ func (t *Ticker) recompute(ctx context.Context, res TickResult) error {
 	}
 	t.zonesChecked = moved == 0 || len(list) < zonesAtOnce && moved == len(list)
 	return nil
-}
-
-// recomputed is the step that gives a schedule its next instant by this time zone database.
-func (t *Ticker) recomputed(s *Schedule, now time.Time) *SchedulePlan {
-	p := s.step()
-	p.State.TZData = TZDataVersion()
-	rule, err := s.parse(t.opts.Schedules.Zones)
-	if err != nil {
-		p.noteUnreadable(s, err)
-		return p
-	}
-	p.noteReadable(s, now)
-	if p.State.Accounted = p.passRepeated(s, rule); len(p.Occurrences) > 0 {
-		p.State.ZoneMark = zoneMark(rule, p.State.Accounted)
-	}
-	if p.State.PausedAt.IsZero() {
-		p.State.NextDue = storeTime(rule.NextToAccount(p.State.Accounted))
-	}
-	return p
 }
 
 // watchTypes looks for types without a success for too long, where this ticker holds the first bucket and something is

@@ -49,9 +49,6 @@ func NewTypes(store TypeStore, opts TypesOptions) *Types {
 	return t
 }
 
-// MayDeliver reports whether jobs of the type are delivered to a target: the type's, or one of their own.
-func (t *JobType) MayDeliver() bool { return t.Target != nil || t.Delivered }
-
 // Lookup returns what is known of a type: its definition, or only a mark. It asks nobody.
 func (t *Types) Lookup(name string) (JobType, bool) {
 	known, ok := t.view.Load().byName[name]
