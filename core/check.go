@@ -59,6 +59,27 @@ func (e FieldErrors) Err() error {
 	return e
 }
 
+// Choose accepts the default, which an empty value becomes, and the others.
+func (e *FieldErrors) Choose(field string, value *string, usual string, others ...string) {
+	if *value == "" {
+		*value = usual
+	}
+	if *value != usual && !slices.Contains(others, *value) {
+		all := append([]string{usual}, others...)
+		text := ""
+		for i, v := range all {
+			switch {
+			case i == len(all)-1:
+				text += " or "
+			case i > 0:
+				text += ", "
+			}
+			text += v
+		}
+		e.Add(field, "must be %s", text)
+	}
+}
+
 // CheckNewJob holds a job against every rule for what is submitted and brings it into the form that is kept:
 // times in UTC and truncated to the microsecond, priority and max_attempts set. The error is FieldErrors, all
 // of them at once, and says nothing of the values. now bounds run_at and expires_at; it need not be exact.

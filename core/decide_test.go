@@ -77,7 +77,7 @@ func TestDecideEnd(t *testing.T) {
 		{"result too deep", job(nil), Ran{Result: json.RawMessage(strings.Repeat("[", 101) + strings.Repeat("]", 101))}, EndFail, 0, KindPermanent, "result: "},
 		{"result with brackets in a text", job(nil), Ran{Result: json.RawMessage(`"\"` + strings.Repeat("[", 500) + `"`)}, EndDone, 0, "", ""},
 		{"an error whose text panics", job(nil), Ran{Err: &brokenError{}}, EndRetry, 2 * time.Minute, KindError, "its Error method panicked"},
-		{"an unfit text", job(nil), Ran{Err: errors.New("bad\x00" + strings.Repeat("é", MaxErrorBytes))}, EndRetry, 2 * time.Minute, KindError, truncatedMark},
+		{"an unfit text", job(nil), Ran{Err: errors.New("bad\x00" + strings.Repeat("é", MaxErrorBytes))}, EndRetry, 2 * time.Minute, KindError, "… (truncated)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			end := DecideEnd(&c.job, c.ran, at, 0.5)

@@ -125,7 +125,7 @@ func (m *memStore) Submit(_ context.Context, jobs []NewJob) ([]Submitted, error)
 // begin makes a row running or ends it; it reports whether it runs.
 func (m *memStore) begin(j *Job, req ClaimRequest, now time.Time) bool {
 	f := Facts{Expired: !j.ExpiresAt.IsZero() && !now.Before(j.ExpiresAt), AttemptsUsed: j.Attempts >= j.MaxAttempts}
-	move := begin(f)
+	move := Transition(Scheduled, EventClaim, f)
 	j.Status = move.Next
 	j.LeaseToken += int64(move.Token)
 	j.Attempts += move.Attempts

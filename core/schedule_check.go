@@ -62,7 +62,7 @@ func CheckSchedule(tenant, name string, r *ScheduleRule, now time.Time) error {
 	r.StartsAt, r.EndsAt = r.StartsAt.UTC().Truncate(time.Microsecond), r.EndsAt.UTC().Truncate(time.Microsecond)
 	r.keepLengths(&errs)
 	checkRule(&errs, r, now)
-	r.choices(errs.choose)
+	r.choices(errs.Choose)
 	if r.MissedLimit < 0 || r.MissedLimit > MaxMissedLimit {
 		errs.Add("missed_limit", "must be a whole number from 1 to %d", MaxMissedLimit)
 	}
@@ -144,27 +144,6 @@ func checkRule(errs *FieldErrors, r *ScheduleRule, now time.Time) {
 				*errs = append(*errs, faults...)
 			}
 		}
-	}
-}
-
-// choose accepts the default, which an empty value becomes, and the others.
-func (e *FieldErrors) choose(field string, value *string, usual string, others ...string) {
-	if *value == "" {
-		*value = usual
-	}
-	if *value != usual && !slices.Contains(others, *value) {
-		all := append([]string{usual}, others...)
-		text := ""
-		for i, v := range all {
-			switch {
-			case i == len(all)-1:
-				text += " or "
-			case i > 0:
-				text += ", "
-			}
-			text += v
-		}
-		e.Add(field, "must be %s", text)
 	}
 }
 

@@ -24,7 +24,7 @@ func (s *Schedule) parse(zones *recurrence.Zones) (*recurrence.Rule, error) {
 	if err == nil {
 		var errs FieldErrors
 		kept := s.Rule
-		kept.choices(errs.choose)
+		kept.choices(errs.Choose)
 		err = errs.Err()
 	}
 	if err != nil {
