@@ -26,6 +26,8 @@ type plan struct {
 	Unjoined float64 `json:"Rows Removed by Join Filter"`
 	Hit      int64   `json:"Shared Hit Blocks"`
 	Read     int64   `json:"Shared Read Blocks"`
+	Records  float64 `json:"WAL Records"`
+	Bytes    float64 `json:"WAL Bytes"`
 	Plans    []plan  `json:"Plans"`
 }
 
@@ -121,7 +123,7 @@ func (e *explainer) guarded(c wire.Call) (x explained, err error) {
 
 func (e *explainer) one(c wire.Call, generic bool) (explained, error) {
 	x := explained{sql: c.SQL, generic: generic}
-	explain := wire.Call{SQL: "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + c.SQL, Args: c.Args, Each: func(r wire.Row) error {
+	explain := wire.Call{SQL: "EXPLAIN (ANALYZE, BUFFERS, WAL, FORMAT JSON) " + c.SQL, Args: c.Args, Each: func(r wire.Row) error {
 		x.text = r.Text(0)
 		return nil
 	}}
@@ -182,7 +184,7 @@ func (e *explainer) prepare(c wire.Call) (string, error) {
 	if _, err := e.conn.PgConn().Exec(ctx, sql).ReadAll(); err != nil {
 		return "", err
 	}
-	execute := "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE looked"
+	execute := "EXPLAIN (ANALYZE, BUFFERS, WAL, FORMAT JSON) EXECUTE looked"
 	if n > 0 {
 		execute += "(" + strings.Join(literals, ", ") + ")"
 	}

@@ -42,15 +42,16 @@ type Options struct {
 
 // Store is a core.Store in PostgreSQL. It may be used from many goroutines.
 type Store struct {
-	pool    *pgxpool.Pool
-	sql     statements
-	opts    Options
-	shares  *shares
-	locks   locks
-	holders holders
-	closed  closedLanes
-	refused atomic.Pointer[error] // why the last new connection was refused
-	warned  sync.Map              // texts that the host was told
+	pool      *pgxpool.Pool
+	sql       statements
+	opts      Options
+	shares    *shares
+	locks     locks
+	holders   holders
+	freshKeys freshKeys
+	closed    closedLanes
+	refused   atomic.Pointer[error] // why the last new connection was refused
+	warned    sync.Map              // texts that the host was told
 	// maintains says that this process makes partitions, and so needs the rights for it.
 	maintains atomic.Bool
 	// serves says that this process answers callers, and so needs the rights for it.

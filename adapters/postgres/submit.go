@@ -41,11 +41,11 @@ func keySubject(jobs []core.NewJob) string {
 func (s *Store) submitCalls(jobs []core.NewJob) (answers []core.Submitted, calls []wire.Call) {
 	plain, keyed := split(jobs)
 	answers = make([]core.Submitted, len(jobs))
+	if len(keyed) > 0 { // first: calls that meet a lock are sent again only where no row was passed on yet
+		calls = append(calls, s.submitKeyed(keyed, answers)...)
+	}
 	if len(plain) > 0 {
 		calls = append(calls, s.submitPlain(plain, answers))
-	}
-	if len(keyed) > 0 {
-		calls = append(calls, s.submitKeyed(keyed, answers)...)
 	}
 	return answers, calls
 }

@@ -2,13 +2,14 @@ package postgres
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
 	"github.com/belfry-dev/belfry/core"
 )
 
-// SubmitOnceEach writes the jobs of many calls with one statement; see core.SubmitStore. It may be sent again whatever became
+// SubmitOnceEach writes the jobs of many calls with one statement, or with two where a key turns out to be known; see core.SubmitStore. It may be sent again whatever became
 // of it: the keys find what was written. Another statement looks for the answers of calls that wrote nothing.
 func (s *Store) SubmitOnceEach(ctx context.Context, calls []core.OnceCall) ([]core.OnceAnswer, error) {
 	s.serves.Store(true)
@@ -42,20 +43,53 @@ type onceItem struct {
 	packed []byte
 }
 
+// carefulGroups is how many groups are written by submit_once after one in which a key was known already: repeated calls tend
+// to come together, and each that submit_once_fresh meets costs a roll-back and a line in the server's log.
+const carefulGroups = 100
+
+// freshKeys says by which statement the next group is written.
+type freshKeys struct{ careful atomic.Int64 }
+
+// next returns the name of the statement.
+func (f *freshKeys) next() string {
+	if f.careful.Load() > 0 {
+		f.careful.Add(-1)
+		return "submit_once"
+	}
+	return "submit_once_fresh"
+}
+
+// metKnown has the next groups written with care.
+func (f *freshKeys) metKnown() { f.careful.Store(carefulGroups) }
+
 // onceEach is one try.
 func (s *Store) onceEach(ctx context.Context, group []onceItem) error {
+	err := s.writeOnce(ctx, s.freshKeys.next(), group)
+	if hasCode(err, codeUniqueViolation) {
+		s.freshKeys.metKnown()
+		err = s.writeOnce(ctx, "submit_once", group)
+	}
+	if err != nil {
+		return err
+	}
+	return s.answerLate(ctx, group)
+}
+
+// writeOnce writes the jobs of a group by a statement. What it does not write stays in flight.
+func (s *Store) writeOnce(ctx context.Context, statement string, group []onceItem) error {
 	for _, i := range group {
 		*i.answer = core.OnceAnswer{Err: core.ErrKeyInFlight}
 	}
-	err := s.sendAs(ctx, changeShare, true, s.sql.call("submit_once", s.onceArgs(group), func(r wire.Row) error {
+	return s.sendAs(ctx, changeShare, true, s.sql.call(statement, s.onceArgs(group), func(r wire.Row) error {
 		*group[r.Int(0)-1].answer = core.OnceAnswer{Once: core.Once{Jobs: []core.Submitted{
 			{ID: r.Int(1), RunAt: r.Time(2), CreatedAt: r.Time(3), Status: core.Status(r.Int(4)), Token: firstToken},
 		}}}
 		return nil
 	}))
-	if err != nil {
-		return err
-	}
+}
+
+// answerLate looks for the answers of calls that wrote nothing.
+func (s *Store) answerLate(ctx context.Context, group []onceItem) error {
 	var late []onceItem
 	for _, i := range group {
 		if i.answer.Err != nil {
@@ -70,12 +104,14 @@ func (s *Store) onceEach(ctx context.Context, group []onceItem) error {
 		i := late[at]
 		switch at++; {
 		case r.Null(0):
+			return nil
 		case string(r.Bytes(0)) != string(i.Key.Hash[:]):
 			i.answer.Err = core.ErrKeyReused
 		default:
 			i.answer.Once, err = core.ReadKept(int(r.Int(1)), r.Bytes(2))
 			i.answer.Err = nil
 		}
+		s.freshKeys.metKnown()
 		return err
 	}))
 }

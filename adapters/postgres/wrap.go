@@ -16,6 +16,7 @@ import (
 // The server's conditions that are told apart.
 const (
 	codeNoPartition         = "23514" // check_violation: no partition for the row
+	codeUniqueViolation     = "23505"
 	codeSerialization       = "40001" // also raised by belfry.start_again
 	codeDeadlock            = "40P01"
 	codeLockNotAvailable    = "55P03" // lock_timeout passed

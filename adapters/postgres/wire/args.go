@@ -259,7 +259,7 @@ func (a *Args) Types() []string {
 		oidBool: "boolean", oidBytea: "bytea", oidInt8: "bigint", oidInt2: "smallint", oidInt4: "integer", oidText: "text", oidJSON: "json",
 		oidTimestamptz: "timestamptz", oidInterval: "interval", oidBoolArray: "boolean[]", oidInt2Array: "smallint[]",
 		oidInt4Array: "integer[]", oidTextArray: "text[]", oidInt8Array: "bigint[]", oidTimestamptzArray: "timestamptz[]",
-		oidJSONArray: "json[]", oidIntervalArray: "interval[]",
+		oidJSONArray: "json[]", oidByteaArray: "bytea[]", oidIntervalArray: "interval[]",
 	}
 	if a == nil {
 		return nil

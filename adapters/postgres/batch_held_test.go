@@ -1,0 +1,75 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/belfry-dev/belfry/adapters/postgres"
+	"github.com/belfry-dev/belfry/core"
+)
+
+// A batch in which one of the dedupe keys is held waits for it, as a single submit does. While batches wait, neighbours get
+// connections. Then each job is written once.
+func TestBatchWaitsForAHeldKey(t *testing.T) {
+	const batches = 6
+	address := migrated(t)
+	v := prepareVictim(t, address, 4)
+	v.Store = must(postgres.Open(t.Context(), address, postgres.Options{PoolSize: 4, LockTimeout: time.Minute}))
+	defer func() { _ = v.Close() }()
+	tx := must(connect(t, address).Begin(t.Context()))
+	if _, err := tx.Exec(t.Context(), "SELECT belfry.submit('held', dedupe_key => 'K')"); err != nil {
+		t.Fatal(err)
+	}
+	type answer struct {
+		jobs []core.Submitted
+		err  error
+	}
+	answers := make(chan answer, batches)
+	for i := range batches {
+		go func() {
+			jobs := []core.NewJob{
+				{Type: "batch"}, {Type: "batch", DedupeKey: "K"}, {Type: "batch", DedupeKey: fmt.Sprint("A", i)}, {Type: "batch", DedupeKey: fmt.Sprint("Z", i)}, {Type: "batch"},
+			}
+			got, err := v.Submit(t.Context(), jobs)
+			answers <- answer{got, err}
+		}()
+	}
+	watcher := connect(t, address)
+	for range 2 {
+		awaitCondition(t, func() bool { return lockWaiters(t, watcher) > 0 || len(answers) > 0 })
+		for name, call := range v.neighbours(false) {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			if err := call(ctx); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			cancel()
+		}
+	}
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var held int64
+	for range batches {
+		a := <-answers
+		if a.err != nil {
+			t.Errorf("a batch: %v", a.err)
+			continue
+		}
+		for i, job := range a.jobs {
+			if (job.Existing != nil) != (i == 1) || job.ID == 0 {
+				t.Errorf("job %d: %+v", i, job)
+			}
+		}
+		if held == 0 {
+			held = a.jobs[1].ID
+		}
+		if a.jobs[1].ID != held {
+			t.Errorf("the key is held by %d and by %d", held, a.jobs[1].ID)
+		}
+	}
+	if page := must(v.List(t.Context(), core.ListQuery{Type: "batch", Limit: 1000})); len(page.Jobs) != 4*batches {
+		t.Errorf("%d jobs, want %d", len(page.Jobs), 4*batches)
+	}
+}
