@@ -59,7 +59,7 @@ func checkTarget(errs *FieldErrors, target json.RawMessage) {
 		names[strings.ToLower(name)] = true
 	}
 	if len(names) < len(t.Headers) {
-		errs.Add("target.headers", "must name each header once, in whatever case: they are one to HTTP")
+		errs.Add("target.headers", "must name each header once; upper and lower case are the same")
 	}
 }
 

@@ -84,7 +84,7 @@ func checkTimes(errs *FieldErrors, j *NewJob, now time.Time) {
 		}
 		j.RunAt, start = t, t
 		if j.Delay != 0 {
-			errs.Add("delay", "must not stand beside run_at: one of them says when")
+			errs.Add("delay", "set run_at or delay, not both")
 		}
 	} else {
 		d, err := CheckDelay("delay", j.Delay)

@@ -132,7 +132,7 @@ func checkRule(errs *FieldErrors, r *ScheduleRule, now time.Time) {
 	case r.Cron == "" && r.Every == 0:
 		errs.Add("cron", NoTiming)
 	case r.Cron != "" && r.Every != 0:
-		errs.Add("every", "excludes cron: a schedule has one of them")
+		errs.Add("every", "set cron or every, not both")
 	case r.Every != 0 && (time.Duration(r.Every) < MinEvery || time.Duration(r.Every) > MaxDelay):
 		errs.Add("every", "must lie between %s and 876000h (100 years)", MinEvery)
 	case r.Every != 0 && r.TimeZone != "":

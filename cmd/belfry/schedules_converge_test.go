@@ -94,7 +94,7 @@ func TestApplyChecksAllBeforeItChangesAnything(t *testing.T) {
 	for _, flag := range []string{"--check", "--yes", "--dry-run"} {
 		code := r.run("schedules", "apply", "-", flag)
 		for _, says := range []string{
-			"line 3: b: target: is refused: webhook delivery is not set up", "line 4: c: missed_grace: must lie between 7s", "line 5: d: cron: ", "line 5: d: time_zone: ", "line 6: name: is required", "line 6: cron: ",
+			"line 3: b: target: cannot be used: this server has no webhook secrets", "line 4: c: missed_grace: must lie between 7s", "line 5: d: cron: ", "line 5: d: time_zone: ", "line 6: name: is required", "line 6: cron: ",
 			`line 7: preview: name: must not be "preview"`, "line 7: preview: cron: ", "line 8: e: overlap: must be", "line 8: e: payload.zip: ",
 		} {
 			if code != exitUsage || !strings.Contains(r.errs, says) {

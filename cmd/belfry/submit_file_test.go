@@ -80,7 +80,7 @@ null
 		t.Errorf("%q", r.out)
 	}
 	for number, says := range map[int]string{7: "type", 8: "type: is required", 9: "is not a JSON object", 10: "is not JSON: .*byte 12 of the line", 11: "is not a JSON object", 12: "is not a JSON object",
-		13: "nonsense", 14: "type: stands twice", 15: "is longer than"} {
+		13: "nonsense", 14: "type: is given twice", 15: "is longer than"} {
 		if !regexp.MustCompile(fmt.Sprintf(`(?m)^line %d: .*%s`, number, says)).MatchString(r.errs) {
 			t.Errorf("nothing about line %d and %q:\n%s", number, says, r.errs)
 		}

@@ -126,7 +126,7 @@ func (g *gate) still(ctx context.Context, c caller) error {
 
 // errTokenEnded is the answer to a call that goes on for longer than its right to it.
 func errTokenEnded() error {
-	return newProblem(http.StatusUnauthorized, "the token of this call was revoked or has expired meanwhile").with("WWW-Authenticate", `Bearer realm="belfry"`)
+	return newProblem(http.StatusUnauthorized, "the token was revoked or has expired").with("WWW-Authenticate", `Bearer realm="belfry"`)
 }
 
 // open reports whether calls may go without a token: there are none, and it was not said that one is needed.

@@ -89,7 +89,7 @@ func needOf(op *huma.Operation) need {
 func (n need) judge(c caller) error {
 	switch {
 	case n.scope == whole && c.tenant != "":
-		return newProblem(http.StatusForbidden, "this call is about all tenants; this token is for one")
+		return newProblem(http.StatusForbidden, "this call needs a token for all tenants")
 	case !c.role.Allows(n.role):
 		return newProblem(http.StatusForbidden, "this call needs the role "+string(n.role)+"; this token has the role "+string(c.role))
 	}

@@ -120,7 +120,7 @@ func TestRoles(t *testing.T) {
 				if got := w.Code == http.StatusForbidden; got != refused || w.Code == http.StatusUnauthorized {
 					t.Errorf("%s with role %s for tenant %q: %d %s", op.OperationID, role, of, w.Code, w.Body)
 				}
-				if refused && !strings.Contains(w.Body.String(), "this token") {
+				if refused && !strings.Contains(w.Body.String(), "this call needs ") {
 					t.Errorf("%s: not a clear word: %s", op.OperationID, w.Body)
 				}
 			}

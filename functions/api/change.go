@@ -76,7 +76,7 @@ func (a *API) reschedule(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if d.has("run_at") == d.has("delay") {
-		d.fault("run_at", "or delay must say when, and not both")
+		d.fault("run_at", "set run_at or delay, not both")
 	}
 	if p := d.problem(); p != nil {
 		return p

@@ -57,7 +57,7 @@ func (d *decoder) object(raw []byte, names []string, set func(name string, value
 		case i < 0:
 			d.fault(shown(name), unknownRule(names))
 		case d.seen[i]:
-			d.fault(name, "stands twice")
+			d.fault(name, "is given twice")
 		default:
 			d.seen[i] = true
 			set(name, value)

@@ -31,7 +31,7 @@ func (a *API) decodeJob(path string, raw []byte) (core.NewJob, *Problem) {
 		d.fault("type", "is required")
 	}
 	if d.has("run_at") && d.has("delay") {
-		d.fault("delay", "must not stand beside run_at: one of them says when")
+		d.fault("delay", "set run_at or delay, not both")
 		j.Delay = 0
 	}
 	d.blame(core.CheckNewJob(&j, now))

@@ -90,7 +90,7 @@ var problemExamples = map[int]Problem{
 	http.StatusRequestEntityTooLarge: {Detail: "body: is too large, at most 1114112 bytes are read", Errors: []FieldProblem{{"body", "is too large, at most 1114112 bytes are read"}}},
 	http.StatusUnsupportedMediaType:  {Detail: "Content-Type: must be application/json", Errors: []FieldProblem{{"Content-Type", "must be application/json"}}},
 	http.StatusTooManyRequests:       {Detail: "too many requests wait already; try again"},
-	http.StatusInternalServerError:   {Detail: "a fault inside; the log has more"},
+	http.StatusInternalServerError:   {Detail: "internal error; see the server log"},
 	http.StatusServiceUnavailable:    {Detail: "the store cannot be reached; try again"},
 }
 
@@ -102,7 +102,7 @@ func problemExample(op *huma.Operation, status int) *Problem {
 	case status == http.StatusUnprocessableEntity && op.RequestBody != nil:
 		p.Errors = []FieldProblem{{"colour", "is not a field here"}}
 	case status == http.StatusUnprocessableEntity:
-		p.Errors = []FieldProblem{{"colour", "is no parameter here"}}
+		p.Errors = []FieldProblem{{"colour", "is not a parameter of this call"}}
 	case status == http.StatusNotFound && strings.HasPrefix(op.Path, "/v1/jobs/"):
 		p.Detail = "there is no job with this id"
 	case p.Detail == "":

@@ -42,7 +42,7 @@ func (a *API) idempotencyKey(r *http.Request, body []byte) (*core.IdempotencyKey
 	case a.Once == nil:
 		return nil, fieldProblem(http.StatusUnprocessableEntity, keyHeader, "is not supported yet by this version; a dedupe_key in the job keeps it from running twice")
 	case len(values) > 1:
-		return nil, fieldProblem(http.StatusUnprocessableEntity, keyHeader, "stands twice")
+		return nil, fieldProblem(http.StatusUnprocessableEntity, keyHeader, "is given twice")
 	case !core.ValidIdempotencyKey(values[0]):
 		return nil, fieldProblem(http.StatusUnprocessableEntity, keyHeader, "must be 1 to 255 visible ASCII characters")
 	}

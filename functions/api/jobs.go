@@ -85,7 +85,7 @@ func (a *API) list(w http.ResponseWriter, r *http.Request) error {
 		Schedule: p.text("schedule", core.MaxScheduleNameBytes), RunAfter: p.instant("run_after"), RunBefore: p.instant("run_before"),
 	}
 	if len(p.values["status"]) > statusWords {
-		p.errs.Add("status", "must stand at most %d times", statusWords)
+		p.errs.Add("status", "must be given at most %d times", statusWords)
 	}
 	for _, word := range p.values["status"] {
 		status, err := core.ParseStatus(word)

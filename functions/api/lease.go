@@ -98,7 +98,7 @@ func (f *failure) check(d *decoder) {
 		d.fault("error", "is required")
 	}
 	if f.permanent && f.asked {
-		d.fault("retry_after", "must not stand beside permanent: a job that failed for good is not tried again")
+		d.fault("retry_after", "must not be set with permanent: a job that failed for good is not retried")
 	}
 }
 

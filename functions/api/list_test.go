@@ -141,8 +141,8 @@ func TestCursor(t *testing.T) {
 func TestUnknownParameterIsNamedBesideTheKnown(t *testing.T) {
 	b := newBench(t)
 	for target, want := range map[string]string{
-		"/v1/stats?since=1h": "since: is no parameter here; there are none",
-		"/v1/jobs/1?w=1s":    "w: is no parameter here; the parameters are wait",
+		"/v1/stats?since=1h": "since: is not a parameter of this call; there are none",
+		"/v1/jobs/1?w=1s":    "w: is not a parameter of this call; the parameters are wait",
 	} {
 		if got := b.do("GET", target, "").want(t, http.StatusUnprocessableEntity).body; !strings.Contains(got, `"`+want+`"`) {
 			t.Errorf("%s: want %q in %s", target, want, got)

@@ -35,7 +35,7 @@ func (a *API) newParams(r *http.Request, known []string, many ...string) *params
 	for _, name := range sortedNames(values) {
 		switch {
 		case !slices.Contains(known, name) && !slices.Contains(many, name):
-			p.errs.Add(shown(name), "is no parameter here; %s", parametersAre(append(slices.Clone(known), many...)))
+			p.errs.Add(shown(name), "is not a parameter of this call; %s", parametersAre(append(slices.Clone(known), many...)))
 		case len(values[name]) > 1 && !slices.Contains(many, name):
 			p.errs.Add(name, "is given twice")
 		case name != "tenant" && slices.Contains(values[name], ""):
@@ -145,7 +145,7 @@ func (p *params) flag(name string) bool {
 func (p *params) ids(name string, limit int) []int64 {
 	values := p.values[name]
 	if len(values) > limit {
-		p.errs.Add(name, "must stand at most %d times", limit)
+		p.errs.Add(name, "must be given at most %d times", limit)
 		return nil
 	}
 	var ids []int64

@@ -104,7 +104,7 @@ func notFound(mux *http.ServeMux, literal map[string]bool) http.Handler {
 		}
 		p := newProblem(http.StatusNotFound, "there is nothing at this path; /docs lists what there is")
 		if len(allow) > 0 {
-			p = newProblem(http.StatusMethodNotAllowed, "this path knows "+strings.Join(allow, ", ")+" only").with("Allow", strings.Join(allow, ", "))
+			p = newProblem(http.StatusMethodNotAllowed, "this path accepts only "+strings.Join(allow, ", ")).with("Allow", strings.Join(allow, ", "))
 		}
 		p.write(w)
 	})

@@ -131,7 +131,7 @@ func (a *API) recover(w *answer) {
 	if w.status != 0 {
 		panic(http.ErrAbortHandler)
 	}
-	w.fail(newProblem(http.StatusInternalServerError, "a fault inside; the log has more"))
+	w.fail(newProblem(http.StatusInternalServerError, "internal error; see the server log"))
 }
 
 // log writes one line per request: which operation, how it ended, how long it took. Never a path, a query, a

@@ -21,16 +21,16 @@ var statuses = []struct {
 	{core.ErrBusy, http.StatusServiceUnavailable, "another transaction holds what is needed; try again", 1},
 	{core.ErrUnavailable, http.StatusServiceUnavailable, "the store cannot be reached; try again", 5},
 	{core.ErrFull, http.StatusServiceUnavailable, "the store's disk is full; try again", 10},
-	{core.ErrUnsafe, http.StatusServiceUnavailable, "the store is not used while its settings would lose what is accepted; GET /readyz says more", 10},
-	{errCrowded, http.StatusServiceUnavailable, "this server holds as many bytes of requests as it may, or as it may of one caller; try again", 2},
-	{core.ErrRights, http.StatusServiceUnavailable, "the store lacks a right that this call needs; GET /readyz says more", 10},
+	{core.ErrUnsafe, http.StatusServiceUnavailable, "the store is not used because its settings could lose accepted jobs; see GET /readyz", 10},
+	{errCrowded, http.StatusServiceUnavailable, "this server, or this caller, has too much request data in progress; try again", 2},
+	{core.ErrRights, http.StatusServiceUnavailable, "the store's role lacks a right that this call needs; see GET /readyz", 10},
 	{core.ErrReadOnly, http.StatusServiceUnavailable, "the store is read-only for now; try again", 10},
 	{core.ErrSchema, http.StatusServiceUnavailable, "the store's schema version does not fit this program", 0},
 	{core.ErrLocked, http.StatusServiceUnavailable, "another process has the database file open", 0},
 	{core.ErrCorrupt, http.StatusServiceUnavailable, "the database file is damaged", 0},
 	{core.ErrStopping, http.StatusServiceUnavailable, "this process is stopping; try again", 1},
 	{core.ErrClosed, http.StatusServiceUnavailable, "this process is stopping; try again", 1},
-	{context.DeadlineExceeded, http.StatusServiceUnavailable, "no answer in time: it may or may not have happened", 5},
+	{context.DeadlineExceeded, http.StatusServiceUnavailable, "no answer in time; the request may have been carried out", 5},
 	{context.Canceled, statusGone, "the client is gone", 0},
 }
 
@@ -66,7 +66,7 @@ func problemOf(err error) *Problem {
 			return p
 		}
 	}
-	return newProblem(http.StatusInternalServerError, "a fault inside; the log has more")
+	return newProblem(http.StatusInternalServerError, "internal error; see the server log")
 }
 
 // conflictProblem says which status, or which other job, stands in the way.

@@ -19,7 +19,7 @@ type Targets interface {
 }
 
 // noTargets is why a target is refused where nothing delivers.
-const noTargets = "is refused: webhook delivery is not set up here; set BELFRY_WEBHOOK_SECRETS"
+const noTargets = "cannot be used: this server has no webhook secrets (BELFRY_WEBHOOK_SECRETS)"
 
 // maskedValue stands for the value of a target's header in answers. As a header's value it is refused, so that an
 // answer sent back as it came cannot overwrite a secret with its mask.
@@ -32,7 +32,7 @@ func (a *API) target(d *decoder, field string, raw []byte) json.RawMessage {
 		return nil
 	}
 	if _, headers, ok := parseTarget(raw); ok && slices.Contains(slices.Collect(maps.Values(headers)), maskedValue) {
-		d.fault(field+".headers", "must have values of their own: "+maskedValue+" is what answers show instead")
+		d.fault(field+".headers", "must have real values: "+maskedValue+" is what answers show in their place")
 	}
 	return raw
 }
