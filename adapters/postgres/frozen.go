@@ -10,8 +10,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// thawKey is under which a connection keeps the thaw it was last asked after.
-const thawKey = "belfry.thaw"
+// thawKey is under which a connection keeps the thaw it was last asked after, idleKey its idleCheck.
+const (
+	thawKey = "belfry.thaw"
+	idleKey = "belfry.idle"
+)
 
 // pingTimeout bounds the question whether a connection still lives: a dead one often says nothing at all.
 const pingTimeout = 3 * time.Second
@@ -33,9 +36,16 @@ func (s *Store) Rest(ctx context.Context) {
 func (s *Store) shouldPing(_ context.Context, p pgxpool.ShouldPingParams) bool {
 	known := p.Conn.PgConn().CustomData()
 	thaws := s.thaws.Load()
-	asked, _ := known[thawKey].(int64)
-	known[thawKey] = thaws
-	return asked != thaws || p.IdleDuration > idlePing || !quiet(p.Conn.PgConn().Conn())
+	if asked, _ := known[thawKey].(int64); asked != thaws {
+		known[thawKey] = thaws
+		return true
+	}
+	idle, _ := known[idleKey].(*idleCheck)
+	if idle == nil {
+		idle = newIdleCheck(p.Conn.PgConn().Conn())
+		known[idleKey] = idle
+	}
+	return p.IdleDuration > idlePing || !idle.quiet()
 }
 
 // errPlainPassword refuses to send a password that was made for one connection in the clear.

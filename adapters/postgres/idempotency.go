@@ -61,11 +61,10 @@ func (e *renderError) Error() string { return e.err.Error() }
 
 // submitOnce is one try, in a transaction of its own.
 func (s *Store) submitOnce(ctx context.Context, key core.IdempotencyKey, jobs []core.NewJob, render func([]core.Submitted) (core.Answer, error)) (once core.Once, gone bool, err error) {
-	leave, err := s.shares.enter(ctx, changeShare)
-	if err != nil {
+	if err := s.shares.enter(ctx, changeShare); err != nil {
 		return once, false, err
 	}
-	defer leave()
+	defer s.shares.leave(changeShare)
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return once, false, err

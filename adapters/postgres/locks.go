@@ -46,11 +46,10 @@ func (s *Store) patiently(ctx context.Context, subject string, try func() error)
 	defer s.locks.leave(subject, w)
 	patience, cancel := context.WithTimeoutCause(ctx, s.opts.LockTimeout, errStillLocked)
 	defer cancel()
-	leave, err := w.turn.take(patience)
-	if err != nil {
+	if err := w.turn.take(patience); err != nil {
 		return err
 	}
-	defer leave()
+	defer w.turn.leave()
 	for wait := lookPause; ; wait = min(2*wait, lookPauseMax) {
 		if err := s.look(patience, try); !hasCode(err, codeLockNotAvailable) {
 			return err
@@ -63,11 +62,10 @@ func (s *Store) patiently(ctx context.Context, subject string, try func() error)
 
 // look tries once, as one of the few that do.
 func (s *Store) look(patience context.Context, try func() error) error {
-	leave, err := s.shares.lookers.take(patience)
-	if err != nil {
+	if err := s.shares.lookers.take(patience); err != nil {
 		return err
 	}
-	defer leave()
+	defer s.shares.lookers.leave()
 	return try()
 }
 

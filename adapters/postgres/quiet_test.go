@@ -27,11 +27,16 @@ func TestQuiet(t *testing.T) {
 		}
 		return near, far
 	}
+	quiet := func(conn net.Conn) bool { return newIdleCheck(conn).quiet() }
 	seen := func(conn net.Conn) func() bool { return func() bool { return !quiet(conn) } }
 
 	near, far := pair()
 	if !quiet(near) || !quiet(tls.Client(near, nil)) {
 		t.Error("an idle connection is not quiet")
+	}
+	check := newIdleCheck(near)
+	if n := testing.AllocsPerRun(100, func() { check.quiet() }); n > 0 {
+		t.Errorf("a look allocates %.0f times", n)
 	}
 	if _, err := far.Write([]byte("x")); err != nil {
 		t.Fatal(err)

@@ -76,11 +76,10 @@ func (s *Store) sendOn(ctx context.Context, of share, again bool, calls ...wire.
 			return err
 		}
 	}
-	leave, err := s.shares.enter(ctx, of)
-	if err != nil {
+	if err := s.shares.enter(ctx, of); err != nil {
 		return err
 	}
-	defer leave()
+	defer s.shares.leave(of)
 	for sent := 1; ; sent++ {
 		rows, gone, err := s.sendOnce(ctx, calls)
 		if gone {

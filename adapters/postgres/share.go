@@ -38,27 +38,39 @@ func newShares(connections int) *shares {
 	}
 }
 
-// enter takes a place, and waits for one until ctx ends. leave gives it back.
-func (sh *shares) enter(ctx context.Context, of share) (leave func(), err error) {
+// enter takes a place, and waits for one until ctx ends.
+func (sh *shares) enter(ctx context.Context, of share) error {
 	switch of {
 	case engineShare:
 		sh.engine.Do(sh.keepShare)
-		return func() {}, nil
+		return nil
 	case probeShare:
 		return sh.probes.take(ctx)
 	case readShare:
 		return sh.users.take(ctx)
 	}
-	leaveChanges, err := sh.changes.take(ctx)
-	if err != nil {
-		return nil, err
+	if err := sh.changes.take(ctx); err != nil {
+		return err
 	}
-	leaveUsers, err := sh.users.take(ctx)
-	if err != nil {
-		leaveChanges()
-		return nil, err
+	if err := sh.users.take(ctx); err != nil {
+		sh.changes.leave()
+		return err
 	}
-	return func() { leaveUsers(); leaveChanges() }, nil
+	return nil
+}
+
+// leave gives back the place that enter took.
+func (sh *shares) leave(of share) {
+	switch of {
+	case engineShare:
+	case probeShare:
+		sh.probes.leave()
+	case readShare:
+		sh.users.leave()
+	case changeShare:
+		sh.users.leave()
+		sh.changes.leave()
+	}
 }
 
 // keepShare takes the engine's share from the users, as soon as they let go of it, and for good. At least one place of
@@ -78,15 +90,19 @@ func (sh *shares) keepShare() {
 // slots are places for so many calls at a time.
 type slots chan struct{}
 
-func (s slots) take(ctx context.Context) (leave func(), err error) {
+// take takes a place, and waits for one until ctx ends.
+func (s slots) take(ctx context.Context) error {
 	select {
 	case s <- struct{}{}:
+		return nil
 	default:
-		select {
-		case s <- struct{}{}:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
 	}
-	return func() { <-s }, nil
+	select {
+	case s <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
+
+func (s slots) leave() { <-s }

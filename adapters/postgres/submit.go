@@ -58,6 +58,13 @@ type item struct {
 
 // split separates jobs without a dedupe key from those with one, the latter by tenant and key.
 func split(jobs []core.NewJob) (plain, keyed []item) {
+	without := 0
+	for i := range jobs {
+		if jobs[i].DedupeKey == "" {
+			without++
+		}
+	}
+	plain = make([]item, 0, without)
 	for i := range jobs {
 		if jobs[i].DedupeKey == "" {
 			plain = append(plain, item{&jobs[i], i})

@@ -170,6 +170,9 @@ func brokenOff(op *net.OpError) string {
 
 // hasCode reports whether the server refused with this SQLSTATE.
 func hasCode(err error, code string) bool {
+	if err == nil {
+		return false
+	}
 	var server *pgconn.PgError
 	return errors.As(err, &server) && server.Code == code
 }

@@ -32,6 +32,7 @@ const (
 type Args struct {
 	values [][]byte
 	oids   []uint32
+	room   []byte // the values lie in it one behind the other; what is behind its end is free
 }
 
 // NewArgs returns room for n parameters.
@@ -45,24 +46,43 @@ func (a *Args) add(oid uint32, value []byte) *Args {
 	return a
 }
 
+// valueRoom is about what the value of a parameter takes that is no list.
+const valueRoom = 32
+
+// free is an empty slice with room for size bytes, which the next call of free returns again unless keep was called.
+func (a *Args) free(size int) []byte {
+	if a.room == nil || cap(a.room)-len(a.room) < size {
+		a.room = make([]byte, 0, size+valueRoom*(cap(a.values)-len(a.values)))
+	}
+	return a.room[len(a.room):]
+}
+
+// keep adds a value that was appended to what free returned.
+func (a *Args) keep(oid uint32, value []byte) *Args {
+	if n := len(a.room) + len(value); n <= cap(a.room) { // else it outgrew the room, and lies elsewhere
+		a.room = a.room[:n]
+	}
+	return a.add(oid, value[:len(value):len(value)])
+}
+
 // Int8 adds a bigint.
 func (a *Args) Int8(v int64) *Args {
-	return a.add(oidInt8, binary.BigEndian.AppendUint64(nil, uint64(v)))
+	return a.keep(oidInt8, binary.BigEndian.AppendUint64(a.free(8), uint64(v)))
 }
 
 // Int2 adds a smallint.
 func (a *Args) Int2(v int16) *Args {
-	return a.add(oidInt2, binary.BigEndian.AppendUint16(nil, uint16(v)))
+	return a.keep(oidInt2, binary.BigEndian.AppendUint16(a.free(2), uint16(v)))
 }
 
 // Bool adds a boolean.
-func (a *Args) Bool(v bool) *Args { return a.add(oidBool, appendBool(nil, v)) }
+func (a *Args) Bool(v bool) *Args { return a.keep(oidBool, appendBool(a.free(1), v)) }
 
 // Text adds a text.
-func (a *Args) Text(v string) *Args { return a.add(oidText, []byte(v)) }
+func (a *Args) Text(v string) *Args { return a.keep(oidText, append(a.free(len(v)), v...)) }
 
 // Bytes adds a bytea.
-func (a *Args) Bytes(v []byte) *Args { return a.add(oidBytea, append([]byte{}, v...)) }
+func (a *Args) Bytes(v []byte) *Args { return a.keep(oidBytea, append(a.free(len(v)), v...)) }
 
 // TextOrNull adds a text; nil is NULL.
 func (a *Args) TextOrNull(v *string) *Args {
@@ -85,7 +105,7 @@ func (a *Args) BoolOrNull(v *bool) *Args {
 
 // Interval adds an interval, to the microsecond.
 func (a *Args) Interval(d time.Duration) *Args {
-	return a.add(oidInterval, appendInterval(nil, d))
+	return a.keep(oidInterval, appendInterval(a.free(16), d))
 }
 
 // Time adds a timestamptz; the zero Time is NULL.
@@ -93,14 +113,14 @@ func (a *Args) Time(t time.Time) *Args {
 	if t.IsZero() {
 		return a.add(oidTimestamptz, nil)
 	}
-	return a.add(oidTimestamptz, binary.BigEndian.AppendUint64(nil, uint64(micros(t))))
+	return a.keep(oidTimestamptz, binary.BigEndian.AppendUint64(a.free(8), uint64(micros(t))))
 }
 
 // each adds an array with one element per item: value appends the element's bytes, or says that it is NULL. An array of
 // nulls only is sent empty: unnest beside longer arrays fills it up again.
 func each[T any](a *Args, array, element uint32, size int, items []T, value func(b []byte, item *T) ([]byte, bool)) *Args {
 	const header = 20
-	b := make([]byte, header, header+len(items)*(4+size))
+	b := a.free(header + len(items)*(4+size))[:header]
 	some, nulls := false, uint32(0)
 	for i := range items {
 		at := len(b)
@@ -125,7 +145,7 @@ func each[T any](a *Args, array, element uint32, size int, items []T, value func
 		binary.BigEndian.PutUint32(b[12:], uint32(len(items)))
 		binary.BigEndian.PutUint32(b[16:], 1)
 	}
-	return a.add(array, b)
+	return a.keep(array, b)
 }
 
 // Int8s adds a bigint[] with one element per item.

@@ -52,6 +52,9 @@ const (
 // Outdated reports whether err is about prepared statements. Nothing was committed then. Run itself tries again,
 // except inside an open transaction, which is then its owner's to repeat.
 func Outdated(err error) bool {
+	if err == nil {
+		return false
+	}
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
 		return false

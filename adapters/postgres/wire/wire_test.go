@@ -65,6 +65,48 @@ func TestValuesComeBackAsTheyWent(t *testing.T) {
 	}
 }
 
+// The values of a statement share one buffer, which large ones outgrow: none runs into its neighbour.
+func TestValuesKeepApart(t *testing.T) {
+	conn := connect(t)
+	long := strings.Repeat("long ", 1_000)
+	texts, numbers := []string{"a", long, ""}, []int64{0, 0, 0}
+	a := wire.NewArgs(8).Text("").Int8(1)
+	wire.Texts(a, texts, func(s *string) string { return *s })
+	wire.Int8sOrNull(a, numbers, func(n *int64) int64 { return *n })
+	wire.Int8s(a, numbers, func(*int64) int64 { return 7 })
+	a.Text(long).Bytes(nil).Int2(2)
+	const same = "SELECT $1 = '', $2 = 1, $3 = ARRAY['a', $6, ''], $4 = '{}', $5 = '{7,7,7}', length($6) = 5000, $7 = ''::bytea, $8 = 2"
+	if err := wire.Run(t.Context(), conn, wire.Call{SQL: same, Args: a, Each: func(r wire.Row) error {
+		for i := range r {
+			if !r.Bool(i) {
+				t.Errorf("value %d is another", i+1)
+			}
+		}
+		return nil
+	}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestArgsAllocations bounds what the parameters of a statement allocate, however many they are: themselves and a buffer. What
+// no item has takes no room.
+func TestArgsAllocations(t *testing.T) {
+	for _, items := range []int{1, 1_000} {
+		numbers := make([]int64, items)
+		per := testing.AllocsPerRun(100, func() {
+			a := wire.NewArgs(12).Int8(1).Bool(true).Interval(time.Second)
+			wire.Int8s(a, numbers, func(n *int64) int64 { return *n })
+			for range 8 {
+				wire.Int8sOrNull(a, numbers, func(n *int64) int64 { return *n })
+			}
+		})
+		t.Logf("%d items: %.0f allocations", items, per)
+		if per > 6 {
+			t.Errorf("%d items: %.0f allocations, want 6 at most", items, per)
+		}
+	}
+}
+
 func TestRowsAreRead(t *testing.T) {
 	conn := connect(t)
 	err := wire.Run(t.Context(), conn, wire.Call{
