@@ -9,13 +9,8 @@ import (
 
 // A job whose run is lost with its worker is not yet guilty of it: all that ran beside what ended the process is lost with
 // it. So losses cost a job one attempt in all and have a budget of their own. They are spread over the whole wait, so that
-// what was lost together does not start together again; and after SuspectLosses in a row a worker runs the job with no
-// other suspect beside it. Then whatever ends processes takes no suspect with it, and reaches MaxLosses alone.
-const (
-	suspectFor  = 5 * time.Minute // a suspect that has run for so long does not keep the next one from running
-	suspectTurn = 5 * time.Second // what a suspect that is turned away reckons for each one ahead of it
-)
-
+// what was lost together does not start together again; and after SuspectLosses in a row the job runs beside few other
+// suspects or none, see suspects. So whatever ends processes reaches MaxLosses alone.
 var (
 	errLost        = errors.New("the worker was lost: its lease passed")
 	errNotReported = errors.New("the target accepted the job and did not report its end in time")
@@ -68,9 +63,4 @@ func settleLosses(history []AttemptError) []AttemptError {
 	history = slices.Clone(history)
 	history[n-1].Losses = 0
 	return history
-}
-
-// turnAway is how long a suspect waits that finds another one running, chance (0 … 1) of what others such need.
-func turnAway(others int, chance float64) time.Duration {
-	return time.Duration(float64(suspectTurn) * float64(min(max(others, 1), 60)) * min(max(chance, 0), 1))
 }

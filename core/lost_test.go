@@ -122,12 +122,3 @@ func TestLossesAreKept(t *testing.T) {
 		t.Errorf("%d losses of %s, %v", job.Losses(), text, err)
 	}
 }
-
-// TestTurnAwayGrows: the more suspects there are, the longer each of them waits, within bounds.
-func TestTurnAwayGrows(t *testing.T) {
-	for n := range 200 {
-		if got := turnAway(n, 1); got < turnAway(n-1, 1) || got > 60*suspectTurn || turnAway(n, 0) != 0 {
-			t.Errorf("of %d suspects one waits %s", n, got)
-		}
-	}
-}

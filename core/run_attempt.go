@@ -55,7 +55,7 @@ func (c *claimed) storeTime(t time.Time) time.Time { return c.store.Add(t.Sub(c.
 var errGoexit = errors.New("the handler ended its goroutine")
 
 // begin makes attempts of jobs that the store has made running, and runs them. Jobs that may not be run here
-// any more are handed back at once, and so are suspects beyond one. deliveries is nil or holds the message of each job.
+// any more are handed back at once, and so are suspects that have to wait for their turn. deliveries is nil or holds the message of each job.
 func (w *Worker) begin(jobs []Job, batch *claimed, deliveries []Delivery) {
 	if len(jobs) == 0 {
 		return
@@ -69,10 +69,9 @@ func (w *Worker) begin(jobs []Job, batch *claimed, deliveries []Delivery) {
 		}
 	}
 	fresh := w.leaseLeft(batch.sent, now) > w.leaseMargin()
-	running, alone := attempts[:0], (*attempt)(nil)
+	running, suspected := attempts[:0], []*attempt(nil)
 	w.mu.Lock()
 	stopping := w.stopping
-	turned := 0
 	for _, a := range attempts {
 		a.place = len(w.held)
 		w.held = append(w.held, a)
@@ -82,31 +81,24 @@ func (w *Worker) begin(jobs []Job, batch *claimed, deliveries []Delivery) {
 			w.endLocked(a, End{Ref: a.ref, Outcome: EndHandBack})
 		case a.handler == nil:
 			w.endLocked(a, w.noHandler(a, now))
-		case a.job.Suspect() && !w.admitSuspect(a, now):
-			turned++
-			w.endLocked(a, End{Ref: a.ref, Outcome: EndHandBack, Wait: turnAway(turned, w.opts.Chance())})
-		default:
-			if running = append(running, a); w.suspect == a {
-				alone = a
+		case a.job.Suspect():
+			wait, ok := w.suspects.admit(a, now, w.opts.Chance())
+			if !ok {
+				w.endLocked(a, End{Ref: a.ref, Outcome: EndHandBack, Wait: wait})
+				continue
 			}
+			running, suspected = append(running, a), append(suspected, a)
+		default:
+			running = append(running, a)
 		}
 	}
 	w.mu.Unlock()
-	if alone != nil {
-		w.eventOf(SuspectRuns, alone, fmt.Errorf("%d runs in a row were lost with their workers", alone.job.Losses()))
+	for _, a := range suspected {
+		w.eventOf(SuspectRuns, a, fmt.Errorf("%d runs in a row were lost with their workers", a.job.Losses()))
 	}
 	for _, a := range running {
 		go a.run()
 	}
-}
-
-// admitSuspect reports whether a suspect may run now: no other one does, or that one has for long. Worker.mu is held.
-func (w *Worker) admitSuspect(a *attempt, now time.Time) bool {
-	if s := w.suspect; s != nil && s.phase == phaseRunning && now.Sub(w.suspectAt) < suspectFor {
-		return false
-	}
-	w.suspect, w.suspectAt = a, now
-	return true
 }
 
 func (w *Worker) newAttempt(job *Job, batch *claimed, now time.Time) *attempt {
@@ -191,6 +183,7 @@ func (w *Worker) handlerEnded(a *attempt, ran Ran) {
 			w.counts.Leaked--
 		}
 	} else {
+		w.suspects.ended(a, time.Now())
 		w.endLocked(a, end)
 	}
 	if ran.Panic {

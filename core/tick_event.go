@@ -10,7 +10,7 @@ const (
 	TickRecovered  TickEventKind = "tick recovered"  // the first pass that succeeded after Count failed ones
 	LeasesLost     TickEventKind = "leases lost"     // another scheduler took buckets that were held here
 	JobsLost       TickEventKind = "jobs lost"       // Count attempts ended because their worker's lease had passed
-	JobSuspected   TickEventKind = "job suspected"   // Count runs of Job in a row were lost: it runs beside no other suspect from now on
+	JobSuspected   TickEventKind = "job suspected"   // Count runs of Job in a row were lost: it runs beside few other suspects from now on
 	JobQuarantined TickEventKind = "job quarantined" // Count runs of Job in a row were lost: it failed for good
 	RowSetApart    TickEventKind = "row set apart"   // Fault raises an error: work on many rows passes over it until it is met again
 	PublishFailed  TickEventKind = "publish failed"  // Count messages are not known to be published; they will be again

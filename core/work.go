@@ -156,9 +156,8 @@ type Worker struct {
 	rate      endRate
 	freedAt   time.Time // when a handler last gave its slot back (queue mode)
 	stopping  bool
-	helping   bool      // the second claim loop is at work
-	suspect   *attempt  // the one that was let in last
-	suspectAt time.Time // when
+	helping   bool // the second claim loop is at work
+	suspects  suspects
 	counts    WorkerCounts
 	gate      gate
 	receivers []*receiver // that have ended; their subscriptions are still open

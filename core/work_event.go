@@ -10,7 +10,7 @@ const (
 	LeaseLost      WorkEventKind = "lease lost"      // the handler of Job is told to stop: its lease cannot be kept
 	Registered     WorkEventKind = "registered anew" // after lost leases the worker goes on under the id in Worker
 	Leaked         WorkEventKind = "handler leaked"  // the handler of Job ignores the end of its context; its slot is free again
-	SuspectRuns    WorkEventKind = "suspect runs"    // Job, lost with its worker time after time as Err says, runs with no other such job
+	SuspectRuns    WorkEventKind = "suspect runs"    // Job, lost with its worker time after time as Err says, runs beside few other such jobs
 	LateResult     WorkEventKind = "late result"     // a leaked handler of Job returned; its result is refused
 	Panicked       WorkEventKind = "handler panicked"
 	EndStale       WorkEventKind = "end stale"       // the end of Job was not recorded: the attempt is not this worker's any more
