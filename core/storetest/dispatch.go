@@ -305,6 +305,7 @@ func undispatch(s *stage) {
 	queued := s.queue(10, "a")
 	s.must(s.store.Undispatch(s.ctx, refsOf(queued[:4])))
 	s.republished(s.tick(tickRequest("holder-1")), queued[:4])
+	s.publishedOnce(queued)
 	s.must(s.store.Undispatch(s.ctx, nil))
 	if jobs := s.start(refsOf(queued)...).Jobs; len(jobs) != 10 {
 		s.Fatalf("%d of 10 jobs were started", len(jobs))

@@ -142,6 +142,18 @@ func (s *stage) republished(res core.TickResult, want []core.Job) {
 	}
 }
 
+// publishedOnce fails where jobs that nobody is known to have published before count as published more than once: their
+// dispatch leases would grow.
+func (s *stage) publishedOnce(jobs []core.Job) {
+	s.Helper()
+	for _, job := range jobs {
+		row := s.get(job.ID)
+		if left := row.LeaseUntil.Sub(s.now()); row.Dispatches != 1 || left > dispatchLease {
+			s.Errorf("job %d counts as published %d times and is left alone for %s", job.ID, row.Dispatches, left)
+		}
+	}
+}
+
 func leasesRepublish(s *stage) {
 	other := s.second()
 	s.submitMany(130, "a")
@@ -153,6 +165,7 @@ func leasesRepublish(s *stage) {
 		s.Fatalf("%d dispatched, %d started, %d buckets taken over", len(queued), len(started), len(res.Held))
 	}
 	s.republished(res, queued[20:])
+	s.publishedOnce(queued[20:])
 	if res = other.tick(shortTick("b")); len(res.Dispatched) != 0 {
 		s.Fatalf("the next tick published %d jobs once more", len(res.Dispatched))
 	}

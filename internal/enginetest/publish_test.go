@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -174,8 +175,14 @@ func TestRowsOfATickWhoseAnswerIsLostArePublished(t *testing.T) {
 }
 
 // A holder dies between commit and publish. The next one publishes what it had queued, under the same tokens and
-// without waiting for dispatch leases: takeover and one tick.
+// without waiting for dispatch leases: takeover and one tick, however many rows there are and however often ticks die so.
 func TestAnUncleanHoldersRowsArePublishedAtTakeover(t *testing.T) {
+	t.Run("one", func(t *testing.T) { unpublishedTakeover(t, 0, 0) })
+	t.Run("more rows than one pass publishes", func(t *testing.T) { unpublishedTakeover(t, 0, 10) })
+	t.Run("the next ones die, too", func(t *testing.T) { unpublishedTakeover(t, 5, 0) })
+}
+
+func unpublishedTakeover(t *testing.T, others, limit int) {
 	bubble(t, func(w *works) {
 		dying := w.begin("dying")
 		ids := submit(w.T, w.store, 40, core.NewJob{})
@@ -185,10 +192,17 @@ func TestAnUncleanHoldersRowsArePublishedAtTakeover(t *testing.T) {
 		if _, err := dying.Tick(w.Context()); err == nil {
 			w.Error("nothing failed")
 		}
+		for n := range others {
+			time.Sleep(4*time.Second + time.Millisecond)
+			next := w.ticker(fmt.Sprint("dying ", n), nil)
+			if _, err := next.Tick(w.Context()); err == nil {
+				w.Errorf("number %d published everything", n)
+			}
+		}
 		w.queue.FailSends(core.Default, nil)
 		w.store.fail(nil, nil)
 		stopWorker := w.work("worker", 10, time.Millisecond)
-		stopNext := run(w.T, w.ticker("next", nil))
+		stopNext := run(w.T, w.ticker("next", func(o *core.TickerOptions) { o.Dispatch.RepublishLimit = limit }))
 		time.Sleep(6 * time.Second)
 		stopNext()
 		stopWorker()

@@ -1,4 +1,5 @@
--- Make what an unclean former holder queued due to be published again, once for each taking.
+-- Make what an unclean former holder queued due to be published again, once for each taking. It does not
+-- count as published: that holder may have died before.
 --   $1 clock offset  $2 holder
 WITH fresh AS (
     UPDATE belfry.scheduler_leases
@@ -12,4 +13,4 @@ WITH fresh AS (
     ORDER  BY (id + 0)
     FOR    UPDATE SKIP LOCKED
 )
-UPDATE belfry.jobs SET lease_until = {now}, reap_at = {now} WHERE id = ANY (ARRAY(SELECT id FROM found));
+UPDATE belfry.jobs SET lease_until = {now}, reap_at = {now}, dispatches = greatest(dispatches, 1) - 1 WHERE id = ANY (ARRAY(SELECT id FROM found));

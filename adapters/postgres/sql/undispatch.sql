@@ -1,4 +1,4 @@
--- Make the dispatch lease of queued rows pass now. Rows that others have locked are left: their lease passes in time.
+-- Make the dispatch lease of queued rows pass now, which were not published: that does not count. Rows that others have locked are left: their lease passes in time.
 --   $1 clock offset  $2 ids  $3 lease tokens
 WITH locked AS MATERIALIZED (
     SELECT j.id
@@ -7,4 +7,4 @@ WITH locked AS MATERIALIZED (
     ORDER  BY j.id
     FOR    UPDATE OF j SKIP LOCKED
 )
-UPDATE belfry.jobs SET lease_until = {now}, reap_at = {now} WHERE id = ANY (ARRAY(SELECT id FROM locked));
+UPDATE belfry.jobs SET lease_until = {now}, reap_at = {now}, dispatches = greatest(dispatches, 1) - 1 WHERE id = ANY (ARRAY(SELECT id FROM locked));
