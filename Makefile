@@ -91,7 +91,7 @@ fuzz-api: ## thousands of requests made from the OpenAPI document, on both store
 	go test -count 1 -timeout 60m -v ./internal/apifuzz -args -for 5m -seed 0 $(ARGS)
 
 .PHONY: crash
-crash: ## kill, freeze, restart and damage everything under load, then check: 10 minutes, or twice that on a busy machine (ARGS="-layout a -seed 7")
+crash: ## kill, freeze, restart and damage everything under load, then check: a quarter of an hour, or twice that on a busy machine (ARGS="-layout a -seed 7")
 	go run ./internal/crashrun $(ARGS)
 
 .PHONY: crash-queues

@@ -30,7 +30,7 @@ func check(events []event, rows []core.Job, jobs map[int64]submitted, t *trouble
 	for _, j := range rows {
 		byID[j.ID] = append(byID[j.ID], j)
 	}
-	v.checkTrouble(t, byID, jobs)
+	v.checkTrouble(t, events, byID, jobs)
 	for id := range t.strange {
 		delete(byID, id)
 	}

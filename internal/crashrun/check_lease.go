@@ -87,24 +87,29 @@ func (v *verdict) checkFences(events []event) {
 	}
 }
 
-// checkLag measures what a tick costs that dies between commit and publish: from its death until each job it
-// had in hand is entered. Time in which database or queue are down counts for nothing, nor what went before it.
+// checkLag measures what a tick costs that dies between commit and publish: from its death until each job it had in hand is
+// entered as it was dispatched. A job that was entered as such before, or that a worker turned away, was published by
+// somebody else. Time in which database or queue are down counts for nothing, nor what went before it.
 func (v *verdict) checkLag(events []event) {
-	inHand := map[int64]time.Time{}
+	inHand, entered := map[core.Ref]time.Time{}, map[core.Ref]bool{}
 	for _, e := range events {
 		switch {
 		case e.what == "in_hand" && e.args[0] == atPublish:
-			inHand[e.i64(1)] = e.at
+			if ref := (core.Ref{ID: e.i64(1), Token: e.i64(2)}); !entered[ref] {
+				inHand[ref] = e.at
+			}
 		case (e.what == "database" || e.what == "queue") && e.args[0] == "start":
-			for id := range inHand {
-				inHand[id] = e.at
+			for ref := range inHand {
+				inHand[ref] = e.at
 			}
 		case e.what == "enter":
-			if died, ok := inHand[e.i64(0)]; ok {
+			ref := core.Ref{ID: e.i64(0), Token: e.i64(1) - 1} // a start raises the token
+			entered[ref] = true
+			if died, ok := inHand[ref]; ok {
 				v.worst = max(v.worst, e.at.Sub(died))
-				delete(inHand, e.i64(0))
+				delete(inHand, ref)
 			}
 		}
 	}
-	v.counts["in hand, never entered"] = len(inHand) // cancelled meanwhile, or not accepted
+	v.counts["in hand, never entered"] = len(inHand) // cancelled meanwhile, turned away, or not accepted
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -99,24 +100,16 @@ func (t *trouble) look(ctx context.Context, conn *pgx.Conn) error {
 const schedulesBehind = 15 * time.Second
 
 // checkTrouble: what is at fault is named, and nobody else fails.
-func (v *verdict) checkTrouble(t *trouble, byID map[int64][]core.Job, jobs map[int64]submitted) {
+func (v *verdict) checkTrouble(t *trouble, events []event, byID map[int64][]core.Job, jobs map[int64]submitted) {
 	for _, late := range t.late {
 		v.fault("neighbours", "%s", late)
 	}
 	if t.good != goodSchedules {
 		v.fault("neighbours", "%d of %d good schedules are there", t.good, goodSchedules)
 	}
-	for id := range jobs {
-		var in struct{ MS int }
-		if id == t.poison.Load() {
-			continue
-		}
-		if j := byID[id]; len(j) == 1 && j[0].Status == core.Failed && json.Unmarshal(j[0].Payload, &in) == nil && in.MS < 1000 {
-			v.fault("neighbours", "job %d of %d ms failed for good: %+v", id, in.MS, j[0].Errors)
-		} else if len(j) == 1 && j[0].Status == core.Failed {
-			v.counts["long jobs failed"]++
-		}
-	}
+	innocent := maps.Clone(jobs)
+	delete(innocent, t.poison.Load())
+	v.checkFailed(byID, innocent, takenAlong(events))
 	if t.strange == nil {
 		return
 	}
@@ -125,8 +118,8 @@ func (v *verdict) checkTrouble(t *trouble, byID map[int64][]core.Job, jobs map[i
 			v.fault("named", "job %d (%s) was not set apart: %v", t.places[place], place, t.apart)
 		}
 	}
-	if !slices.Contains(t.apart, "schedule bad-moves") {
-		v.fault("named", "the schedule bad-moves was not set apart: %v", t.apart)
+	if !slices.Contains(t.apart, "schedule "+namedSchedule) {
+		v.fault("named", "the schedule %s was not set apart: %v", namedSchedule, t.apart)
 	}
 	for id := range t.strange {
 		if j := byID[id]; len(j) != 1 || !j[0].Status.Ended() {
@@ -141,4 +134,53 @@ func (v *verdict) checkTrouble(t *trouble, byID map[int64][]core.Job, jobs map[i
 	if n := len(poison[0].Errors); n == 0 || !strings.Contains(poison[0].Errors[n-1].Error, "quarantined") {
 		v.fault("named", "the poison job does not say that it is quarantined: %+v", poison[0].Errors)
 	}
+}
+
+// checkFailed: a job that is not at fault may fail for good only by kills, in five runs in a row. Few of those shorter than a
+// second do, and none that the poison took along more often than it may.
+func (v *verdict) checkFailed(byID map[int64][]core.Job, jobs map[int64]submitted, taken map[int64]int) {
+	short := 0
+	for id := range jobs {
+		j := byID[id]
+		if len(j) != 1 || j[0].Status != core.Failed {
+			continue
+		}
+		v.counts["failed"]++
+		var in struct{ MS int }
+		if json.Unmarshal(j[0].Payload, &in) == nil && in.MS < 1000 {
+			short++
+		}
+		if n := len(j[0].Errors); n == 0 || j[0].Errors[n-1].Losses != core.MaxLosses || taken[id] > maxTaken {
+			v.fault("neighbours", "job %d of %d ms, which the poison took along %d times, failed for good: %+v", id, in.MS, taken[id], j[0].Errors)
+		}
+	}
+	if v.counts["short failed"] = short; short > len(jobs)/1000+maxShortFailed {
+		v.fault("neighbours", "%d jobs shorter than a second failed for good, of %d", short, len(jobs))
+	}
+}
+
+const (
+	maxTaken       = core.SuspectLosses + 1 // how often the poison may take one job along
+	maxShortFailed = 5                      // besides one in a thousand
+)
+
+// takenAlong counts how often each job ran in a process when the poison ended it.
+func takenAlong(events []event) map[int64]int {
+	runs, taken := map[int]map[int64]bool{}, map[int64]int{}
+	for _, e := range events {
+		switch e.what {
+		case "enter":
+			if runs[e.pid] == nil {
+				runs[e.pid] = map[int64]bool{}
+			}
+			runs[e.pid][e.i64(0)] = true
+		case "leave":
+			delete(runs[e.pid], e.i64(0))
+		case "poisoned":
+			for id := range runs[e.pid] {
+				taken[id]++
+			}
+		}
+	}
+	return taken
 }

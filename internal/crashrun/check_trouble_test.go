@@ -9,21 +9,30 @@ import (
 )
 
 func TestCheckFindsTrouble(t *testing.T) {
+	var events []event
 	for name, c := range map[string]struct {
 		fault string // "" means none
 		spoil func(t *trouble, rows map[int64][]core.Job)
 	}{
-		"nothing":                     {"", func(*trouble, map[int64][]core.Job) {}},
-		"a schedule behind":           {"neighbours", func(t *trouble, _ map[int64][]core.Job) { t.late = []string{"late"} }},
-		"a schedule gone":             {"neighbours", func(t *trouble, _ map[int64][]core.Job) { t.good-- }},
-		"a neighbour failed":          {"neighbours", func(_ *trouble, rows map[int64][]core.Job) { rows[1][0].Status = core.Failed }},
+		"nothing":                    {"", func(*trouble, map[int64][]core.Job) {}},
+		"a schedule behind":          {"neighbours", func(t *trouble, _ map[int64][]core.Job) { t.late = []string{"late"} }},
+		"a schedule gone":            {"neighbours", func(t *trouble, _ map[int64][]core.Job) { t.good-- }},
+		"a neighbour failed":         {"neighbours", func(_ *trouble, rows map[int64][]core.Job) { rows[1][0].Status = core.Failed }},
+		"a neighbour met five kills": {"", func(_ *trouble, rows map[int64][]core.Job) { quarantine(&rows[1][0]) }},
+		"the poison took a neighbour": {"neighbours", func(t *trouble, rows map[int64][]core.Job) {
+			quarantine(&rows[1][0])
+			events = nil
+			for pid := range maxTaken + 1 {
+				events = append(events, event{pid: pid, what: "enter", args: []string{"1"}}, event{pid: pid, what: "poisoned", args: []string{"9"}})
+			}
+		}},
 		"a damaged job did not end":   {"neighbours", func(_ *trouble, rows map[int64][]core.Job) { rows[2][0].Status = core.Queued }},
 		"a damaged job is not named":  {"named", func(t *trouble, _ map[int64][]core.Job) { t.apart = t.apart[1:] }},
 		"the poison job is done":      {"named", func(_ *trouble, rows map[int64][]core.Job) { rows[9][0].Status = core.Done }},
 		"the poison job does not say": {"named", func(_ *trouble, rows map[int64][]core.Job) { rows[9][0].Errors = nil }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tr := &trouble{good: goodSchedules, strange: map[int64]bool{}, places: map[string]int64{}, apart: []string{"schedule bad-moves"}}
+			tr := &trouble{good: goodSchedules, strange: map[int64]bool{}, places: map[string]int64{}, apart: []string{"schedule " + namedSchedule}}
 			rows := map[int64][]core.Job{
 				1: {done(1)},
 				9: {{ID: 9, Status: core.Failed, Errors: []core.AttemptError{{Error: "quarantined: 5 runs in a row"}}}},
@@ -35,9 +44,10 @@ func TestCheckFindsTrouble(t *testing.T) {
 				tr.apart = append(tr.apart, fmt.Sprintf("job %d", id))
 			}
 			rows[1][0].Payload = []byte(`{"ms":5}`)
+			events = nil
 			c.spoil(tr, rows)
 			v := &verdict{faults: map[string][]string{}, counts: map[string]int{}}
-			v.checkTrouble(tr, rows, map[int64]submitted{1: {}, 9: {}})
+			v.checkTrouble(tr, events, rows, map[int64]submitted{1: {}, 9: {}})
 			if c.fault == "" && len(v.faults) > 0 || c.fault != "" && len(v.faults[c.fault]) == 0 {
 				t.Errorf("%v", v.faults)
 			}
@@ -62,4 +72,9 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s against %s: %v", c.troubled, c.plain, err)
 		}
 	}
+}
+
+// quarantine makes j a job that was lost in each of five runs.
+func quarantine(j *core.Job) {
+	j.Status, j.Errors = core.Failed, []core.AttemptError{{Kind: core.KindLost, Losses: core.MaxLosses}}
 }

@@ -30,6 +30,7 @@ type settings struct {
 	faults  int
 	span    time.Duration // over which jobs are submitted and faults happen
 	within  time.Duration // one layout is to be through
+	stuck   time.Duration // the longest time, after the last fault, in which no job ends
 	trouble bool          // poison, damaged rows, a held key, workers with different handlers
 	keep    string        // directory for witness and logs; "" means a temporary one
 }
@@ -41,7 +42,8 @@ func drive() error {
 	flag.IntVar(&s.jobs, "n", 0, "jobs accepted; 0 means 20,000, or fewer where the layout's queue is slow")
 	flag.IntVar(&s.faults, "faults", 62, "faults, besides the restarts of the database and of the queue")
 	flag.DurationVar(&s.span, "span", 110*time.Second, "time over which jobs and faults are spread")
-	flag.DurationVar(&s.within, "within", 6*time.Minute, "time that one layout may take")
+	flag.DurationVar(&s.within, "within", 30*time.Minute, "time that one layout may take")
+	flag.DurationVar(&s.stuck, "stuck", 2*time.Minute, "time in which, after the last fault, at least one job must end")
 	flag.BoolVar(&s.trouble, "trouble", true, "a poison job, a damaged row of each hot table, a held dedupe key and, over queues of their own, workers with different handlers")
 	compared := flag.String("compare", "c", "layouts that are run without trouble first, so that lags can be compared")
 	flag.StringVar(&s.keep, "keep", "", "keep witness and logs in this directory")

@@ -115,7 +115,7 @@ type seenHandler struct {
 
 func (h *seenHandler) work(ctx context.Context, j *core.Job) (json.RawMessage, error) {
 	h.w.say("enter", j.ID, j.LeaseToken, j.Attempts, j.LeaseUntil.UnixMicro())
-	h.p.pass(atFinish, j.ID)
+	h.p.pass(atFinish, core.Ref{ID: j.ID, Token: j.LeaseToken})
 	err := h.act(ctx, j)
 	how := "ok"
 	if err != nil {
@@ -162,11 +162,11 @@ type seenStore struct {
 func (s *seenStore) Submit(ctx context.Context, jobs []core.NewJob) ([]core.Submitted, error) {
 	out, err := s.Store.Submit(ctx, jobs)
 	if err == nil {
-		ids := make([]int64, len(out))
+		refs := make([]core.Ref, len(out))
 		for i := range out {
-			ids[i] = out[i].ID
+			refs[i] = core.Ref{ID: out[i].ID, Token: out[i].Token}
 		}
-		s.p.pass(atReply, ids...)
+		s.p.pass(atReply, refs...)
 	}
 	return out, err
 }
@@ -229,10 +229,10 @@ type seenTopic struct {
 }
 
 func (t *seenTopic) Send(ctx context.Context, msgs []core.Message) []error {
-	ids := make([]int64, len(msgs))
+	refs := make([]core.Ref, len(msgs))
 	for i, m := range msgs {
-		ids[i] = m.ID
+		refs[i] = core.Ref{ID: m.ID, Token: m.Token}
 	}
-	t.p.pass(atPublish, ids...)
+	t.p.pass(atPublish, refs...)
 	return t.Topic.Send(ctx, msgs)
 }

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/belfry-dev/belfry/core"
 )
 
 // The named points. At each a process is killed between two steps that must not be torn apart.
@@ -39,14 +41,14 @@ func parsePoint(text string, w *witness) (*point, error) {
 	return p, nil
 }
 
-// pass is called at each named point; ids are what is in hand there.
-func (p *point) pass(name string, ids ...int64) {
+// pass is called at each named point; refs are what is in hand there.
+func (p *point) pass(name string, refs ...core.Ref) {
 	if p.name != name || p.left.Add(-1) != 0 {
 		return
 	}
 	lines := []string{p.w.line("point", name)}
-	for _, id := range ids {
-		lines = append(lines, p.w.line("in_hand", name, id))
+	for _, r := range refs {
+		lines = append(lines, p.w.line("in_hand", name, r.ID, r.Token))
 	}
 	p.w.sayAll(lines)
 	_ = syscall.Kill(syscall.Getpid(), syscall.SIGKILL)

@@ -23,7 +23,7 @@ func (st *stage) report(v *verdict, done map[string]int, rows int, took time.Dur
 		fmt.Printf("trouble: the poison job ended %d processes, %d rows were set apart, %d submits under the held key were not answered with a job\n",
 			v.counts["poisoned"], t.rows, t.refusals.Load())
 	}
-	fmt.Printf("%d jobs of a second or more failed for good: they met a kill in each of five runs\n", v.counts["long jobs failed"])
+	fmt.Printf("%d jobs failed for good, %d of them shorter than a second: each of five runs in a row met a kill\n", v.counts["failed"], v.counts["short failed"])
 	if v.worst > 0 {
 		fmt.Printf("worst wait after a tick died between commit and publish, with database and queue up: %s\n", v.worst.Round(time.Millisecond))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -170,7 +171,7 @@ func (st *stage) run(ctx context.Context) (map[string]int, []core.Job, error) {
 	if err := st.trouble.end(ctx); err != nil {
 		return done, nil, err
 	}
-	rows, err := settle(ctx, store)
+	rows, err := st.settle(ctx, store)
 	kill()
 	children.Wait()
 	for range st.ps {
@@ -181,22 +182,20 @@ func (st *stage) run(ctx context.Context) (map[string]int, []core.Job, error) {
 	return done, rows, err
 }
 
-// settle waits until nothing lives any more, and reads all rows.
-func settle(ctx context.Context, store core.Store) ([]core.Job, error) {
-	var live core.Page
-	for {
-		now, err := store.List(ctx, core.ListQuery{Statuses: []core.Status{core.Scheduled, core.Queued, core.Running}, Limit: 1})
-		if err == nil {
-			live = now
+// settle waits until nothing lives any more, as long as jobs go on to end, and reads all rows.
+func (st *stage) settle(ctx context.Context, store core.Store) ([]core.Job, error) {
+	few, since := math.MaxInt, time.Now()
+	for few > 0 {
+		n, err := st.trouble.live(ctx)
+		switch {
+		case err == nil && n < few:
+			few, since = n, time.Now()
+		case ctx.Err() != nil || time.Since(since) > st.settings.stuck:
+			live, _ := store.List(ctx, core.ListQuery{Statuses: []core.Status{core.Scheduled, core.Queued, core.Running}, Limit: 3})
+			stuck := fmt.Errorf("%d jobs still live at the end, none has ended in %s, such as %+v", n, time.Since(since), live.Jobs)
+			return nil, errors.Join(stuck, ctx.Err(), err)
 		}
-		if err == nil && len(live.Jobs) == 0 && live.Next == 0 {
-			break
-		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("jobs still live at the end, such as %+v: %w", live.Jobs, ctx.Err())
-		case <-time.After(250 * time.Millisecond):
-		}
+		wait(ctx, 250*time.Millisecond)
 	}
 	var rows []core.Job
 	before := int64(0)

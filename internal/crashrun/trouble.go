@@ -158,6 +158,14 @@ func (t *trouble) end(ctx context.Context) error {
 	return t.patiently(ctx, t.mend)
 }
 
+// live counts the jobs that have not ended.
+func (t *trouble) live(ctx context.Context) (n int, err error) {
+	err = t.patiently(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, "SELECT count(*) FROM belfry.jobs").Scan(&n)
+	})
+	return n, err
+}
+
 // settleTime is how long after the last fault the schedules may need to be up to date again.
 const settleTime = 8 * time.Second
 
