@@ -11,6 +11,7 @@ import (
 // it. So losses cost a job one attempt in all and have a budget of their own. They are spread over the whole wait, so that
 // what was lost together does not start together again; and after SuspectLosses in a row the job runs beside few other
 // suspects or none, see suspects. So whatever ends processes reaches MaxLosses alone.
+
 var (
 	errLost        = errors.New("the worker was lost: its lease passed")
 	errNotReported = errors.New("the target accepted the job and did not report its end in time")

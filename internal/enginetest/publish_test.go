@@ -194,8 +194,7 @@ func unpublishedTakeover(t *testing.T, others, limit int) {
 		}
 		for n := range others {
 			time.Sleep(4*time.Second + time.Millisecond)
-			next := w.ticker(fmt.Sprint("dying ", n), nil)
-			if _, err := next.Tick(w.Context()); err == nil {
+			if _, err := w.ticker(fmt.Sprint("dying ", n), nil).Tick(w.Context()); err == nil {
 				w.Errorf("number %d published everything", n)
 			}
 		}
