@@ -38,7 +38,8 @@ func (w *Worker) register() error {
 func (w *Worker) announceNow(always bool) error {
 	ctx, cancel := w.call()
 	defer cancel()
-	p := Presence{Queues: w.queues, Delivers: w.delivers(), Types: w.types, SlotUse: SlotUse{Slots: w.opts.Slots}}
+	p := Presence{Queues: w.queues, SlotUse: SlotUse{Slots: w.opts.Slots}}
+	p.Types, p.Delivers = w.announced()
 	if counter, ok := w.opts.Deliver.(SlotCounter); ok {
 		p.DeliverySlots, p.Deliveries = counter.DeliverySlots()
 	}
@@ -83,7 +84,9 @@ func (w *Worker) announceLoop(ctx context.Context) {
 		case <-changed:
 			changed = w.opts.Types.Changed()
 			w.Wake()
-			continue
+			if !w.restricted() {
+				continue
+			}
 		case <-timer.C:
 		case <-w.announceC:
 		}

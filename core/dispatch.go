@@ -43,28 +43,30 @@ type dispatcher struct {
 	observe     func([]Job)
 	publisher   *publisher
 
-	windows map[Priority]*Window
+	groups  QueueGroups
+	windows map[QueueKey]*Window
 	lanes   lanePlan  // what waits, as the last pass saw it
 	seen    time.Time // when that was, on this process's clock
 	gap     time.Duration
 
 	mu    sync.Mutex
-	spare map[Priority]int // credit left for dispatch at submit until the next pass
-	given map[Priority]int // credit taken since the last pass
+	spare map[QueueKey]int // credit left for dispatch at submit until the next pass
+	given map[QueueKey]int // credit taken since the last pass
 }
 
 func newDispatcher(store TickStore, opts TickerOptions, failed func(n int, err error)) (*dispatcher, error) {
 	d := &dispatcher{
 		store: store, opts: opts.Dispatch.withDefaults(), period: opts.Period, observe: opts.OnDispatch, unannounced: opts.Unannounced,
-		windows: map[Priority]*Window{}, spare: map[Priority]int{}, given: map[Priority]int{},
+		windows: map[QueueKey]*Window{}, spare: map[QueueKey]int{}, given: map[QueueKey]int{}, groups: groupsOfTopics(opts.Topics),
 	}
-	for _, p := range Priorities {
-		if opts.Topics[p] == nil {
-			return nil, fmt.Errorf("no topic for priority %s", p)
+	for _, key := range d.groups.Keys() {
+		if opts.Topics[key.Priority] == nil {
+			return nil, fmt.Errorf("no topic for priority %s", key.Priority)
 		}
-		w := NewWindow(d.opts.Concurrency[p], d.opts.Ceiling)
-		d.windows[p] = &w
+		w := NewWindow(d.opts.Concurrency[key.Priority], d.opts.Ceiling)
+		d.windows[key] = &w
 	}
+	d.lanes.groups = d.groups
 	d.gap = d.opts.MinGap
 	d.publisher = newPublisher(opts.Topics, d.opts, failed)
 	return d, nil
@@ -78,15 +80,15 @@ func (d *dispatcher) prepare(ctx context.Context, req *TickRequest) error {
 	if d.publisher.behind() {
 		return nil // the queue takes less than was marked already: more would only burn dispatch leases
 	}
-	req.Dispatch, req.Unannounced = true, d.unannounced
+	req.Dispatch, req.Unannounced, req.CountTypes = true, d.unannounced, len(d.groups.Names()) > 0
 	req.DispatchLease, req.DispatchLeaseMax, req.RepublishLimit = d.opts.Lease, d.opts.LeaseMax, d.opts.RepublishLimit
 	req.Quotas = d.lanes.quotas(d.credits(), d.opts.PassLimit, time.Now(), time.Since(d.seen))
 	return nil
 }
 
-// credits is how many jobs of each priority may be marked queued now.
-func (d *dispatcher) credits() map[Priority]int {
-	credits := map[Priority]int{}
+// credits is how many jobs of each queue may be marked queued now.
+func (d *dispatcher) credits() map[QueueKey]int {
+	credits := make(map[QueueKey]int, len(d.windows))
 	for p, w := range d.windows {
 		credits[p] = w.Credit(time.Since(d.seen))
 	}
@@ -107,20 +109,20 @@ func (d *dispatcher) dispatch(req TickRequest, res TickResult) (nextIn time.Dura
 	}
 	d.seen = time.Now()
 	d.lanes.learn(res, d.seen)
-	taken := map[Priority]int{}
+	taken := map[QueueKey]int{}
 	for i, t := range res.Taken {
-		taken[req.Quotas[i].Priority] += t.N
+		taken[d.groups.KeyOf(req.Quotas[i].Priority, req.Quotas[i].Type)] += t.N
 	}
-	given, spare, backlogs := d.takeGiven(), map[Priority]int{}, false
-	for p, w := range d.windows {
-		before, backlog := res.Queued[p-1], d.lanes.backlog(p)
-		w.Added(given[p])
-		w.Observe(res.Now, before, taken[p], backlog)
+	given, spare, backlogs := d.takeGiven(), map[QueueKey]int{}, d.lanes.backlogs()
+	queued := d.groups.Queued(res.Queued, res.QueuedTypes)
+	for key, w := range d.windows {
+		before, backlog := queued[key], backlogs[key]
+		w.Added(given[key])
+		w.Observe(res.Now, before, taken[key], backlog)
 		if backlog {
-			backlogs = true
 			d.pace(before, w)
 		} else {
-			spare[p] = w.Credit(0) / 2
+			spare[key] = w.Credit(0) / 2
 		}
 	}
 	d.setSpare(spare)
@@ -128,7 +130,7 @@ func (d *dispatcher) dispatch(req TickRequest, res TickResult) (nextIn time.Dura
 	for _, n := range taken {
 		republished -= n
 	}
-	if backlogs || republished >= d.opts.RepublishLimit {
+	if len(backlogs) > 0 || republished >= d.opts.RepublishLimit {
 		return d.gap
 	}
 	d.gap = d.opts.MinGap
@@ -163,36 +165,36 @@ func (d *dispatcher) pace(before int, w *Window) {
 	}
 }
 
-// TakeCredit asks for dispatch at submit: of n jobs of a priority that are due at once, how many may be
-// written as queued and published by the submitter. None while the priority has a backlog, or in
+// TakeCredit asks for dispatch at submit: of n jobs of a queue that are due at once, how many may be
+// written as queued and published by the submitter. None while the queue has a backlog, or in
 // direct mode. Any number of goroutines may call it.
-func (t *Ticker) TakeCredit(_ context.Context, p Priority, n int) int {
+func (t *Ticker) TakeCredit(_ context.Context, queue QueueKey, n int) int {
 	if t.dispatcher == nil {
 		return 0
 	}
-	return t.dispatcher.take(p, n)
+	return t.dispatcher.take(queue, n)
 }
 
-func (d *dispatcher) take(p Priority, n int) int {
+func (d *dispatcher) take(queue QueueKey, n int) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	n = min(n, d.spare[p])
-	d.spare[p] -= n
-	d.given[p] += n
+	n = min(n, d.spare[queue])
+	d.spare[queue] -= n
+	d.given[queue] += n
 	return n
 }
 
-func (d *dispatcher) takeGiven() map[Priority]int {
+func (d *dispatcher) takeGiven() map[QueueKey]int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	given := d.given
-	d.given = map[Priority]int{}
+	d.given = map[QueueKey]int{}
 	return given
 }
 
-func (d *dispatcher) setSpare(spare map[Priority]int) {
+func (d *dispatcher) setSpare(spare map[QueueKey]int) {
 	if spare == nil {
-		spare = map[Priority]int{}
+		spare = map[QueueKey]int{}
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -20,16 +20,17 @@ type SubmitDispatchStore interface {
 // the net: what is not known to be published, or whose publisher died, it publishes again under the same token.
 // It never makes a submit fail or a job late. Safe for concurrent use.
 type SubmitDispatcher struct {
-	store SubmitDispatchStore
-	opts  SubmitDispatchOptions
-	rest  atomic.Int64 // no dispatch before this instant, in Unix nanoseconds: the queue was in trouble
+	store  SubmitDispatchStore
+	opts   SubmitDispatchOptions
+	groups QueueGroups
+	rest   atomic.Int64 // no dispatch before this instant, in Unix nanoseconds: the queue was in trouble
 }
 
 // SubmitDispatchOptions are the settings of a SubmitDispatcher.
 type SubmitDispatchOptions struct {
 	Topics map[Priority]Topic
 	// TakeCredit says how many of n jobs may be dispatched; see Ticker.TakeCredit. It may ask a store, within ctx.
-	TakeCredit func(ctx context.Context, p Priority, n int) int
+	TakeCredit func(ctx context.Context, queue QueueKey, n int) int
 	Lease      time.Duration // dispatch lease of these rows. Zero means 5 s
 	Timeout    time.Duration // of publishing, which the submitter waits for. Zero means 2 s
 	Rest       time.Duration // without dispatch at submit after a failed Send. Zero means 5 s
@@ -54,7 +55,7 @@ func NewSubmitDispatcher(store SubmitDispatchStore, opts SubmitDispatchOptions) 
 	opts.Lease = cmp.Or(opts.Lease, 5*time.Second)
 	opts.Timeout = cmp.Or(opts.Timeout, 2*time.Second)
 	opts.Rest = cmp.Or(opts.Rest, 5*time.Second)
-	return &SubmitDispatcher{store: store, opts: opts}, nil
+	return &SubmitDispatcher{store: store, opts: opts, groups: groupsOfTopics(opts.Topics)}, nil
 }
 
 // Submit writes jobs, as the store does, and publishes those that were written as queued before it returns.
@@ -131,19 +132,20 @@ func (d *SubmitDispatcher) ask(ctx context.Context, jobs []NewJob, now time.Time
 		return jobs
 	}
 	published := d.published(ctx)
-	credit := map[Priority]int{}
+	queue := func(j *NewJob) QueueKey { return d.groups.KeyOf(cmp.Or(j.Priority, Default), j.Type) }
+	credit := map[QueueKey]int{}
 	for i := range jobs {
 		if due(jobs[i]) && published(&jobs[i]) {
-			credit[cmp.Or(jobs[i].Priority, Default)]++
+			credit[queue(&jobs[i])]++
 		}
 	}
-	for p, n := range credit {
-		credit[p] = d.opts.TakeCredit(ctx, p, n)
+	for key, n := range credit {
+		credit[key] = d.opts.TakeCredit(ctx, key, n)
 	}
 	asked := slices.Clone(jobs)
 	for i := range asked {
-		if p := cmp.Or(asked[i].Priority, Default); credit[p] > 0 && due(asked[i]) && published(&asked[i]) {
-			credit[p]--
+		if key := queue(&asked[i]); credit[key] > 0 && due(asked[i]) && published(&asked[i]) {
+			credit[key]--
 			asked[i].Queued, asked[i].QueuedLease = true, d.opts.Lease
 		}
 	}

@@ -8,6 +8,7 @@
 //	ports.go                         what core asks of a store and of a queue, on one page
 //	submit.go                        Submitter: checks jobs and writes them, many callers in one commit
 //	tick.go                          Ticker: one pass of the scheduler
+//	queue_groups.go, queue_grouped.go   which types have queues of their own, and the Queue that is made of them
 //	work.go                          Worker: claims or receives, runs handlers, finishes in batches
 //	share.go, backoff.go, decide.go, window.go   policy: pure functions, no clock, no chance of their own
 //

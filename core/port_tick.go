@@ -12,6 +12,7 @@ type TickRequest struct {
 	Dispatch    bool          // queue mode: republish and claim
 	Unannounced bool          // queue mode: types that nobody announces are waiting too, for functions may handle them
 	Quotas      []Quota       // queue mode: what may be marked queued
+	CountTypes  bool          // queue mode: queued rows are counted by type, too, for types may have queues of their own
 	Recall      bool          // direct mode: queued rows whose dispatch lease has passed return to scheduled (token + 1)
 	// DispatchLease is the first dispatch lease; it doubles with each publishing up to DispatchLeaseMax.
 	DispatchLease, DispatchLeaseMax time.Duration
@@ -33,16 +34,25 @@ type TickResult struct {
 	Taken      []Taken // one per quota
 	// Waiting has one lane per (priority, type) with scheduled rows and says when its first is due. Left out are types
 	// marked as unhandled and, in queue mode, those that no live worker handles; see TickRequest.Unannounced.
-	Waiting    []Lane
-	Queued     [len(Priorities)]int // queue mode: rows queued per priority (index: priority - 1) before this tick's quotas; capped at CountCap
-	Schedules  []Schedule           // that need an Advance: an instant is due, one waits and no run is active, or a success is overdue
-	WaitingTo  int64                // the last schedule of a full page of those with a run that waits. Zero means that it was not full
-	ScheduleIn time.Duration        // until the next one does, at most an hour; 0 when ScheduleLimit was reached
-	Unsent     bool                 // events of alerts wait to be published
-	Failed     bool                 // jobs failed for good that WatchFailures has not seen
-	Failing    bool                 // alerts about jobs that failed for good are open
-	Untold     bool                 // rows were set apart that TellApart has not returned
-	Released   bool                 // reserved leases were lost since the last tick (another holder took them)
+	Waiting []Lane
+	Queued  [len(Priorities)]int // queue mode: rows queued per priority (index: priority - 1) before this tick's quotas; capped at CountCap
+	// QueuedTypes are the same by priority and type, where that was asked for; capped at CountCap for each priority on average.
+	QueuedTypes []QueuedType
+	Schedules   []Schedule    // that need an Advance: an instant is due, one waits and no run is active, or a success is overdue
+	WaitingTo   int64         // the last schedule of a full page of those with a run that waits. Zero means that it was not full
+	ScheduleIn  time.Duration // until the next one does, at most an hour; 0 when ScheduleLimit was reached
+	Unsent      bool          // events of alerts wait to be published
+	Failed      bool          // jobs failed for good that WatchFailures has not seen
+	Failing     bool          // alerts about jobs that failed for good are open
+	Untold      bool          // rows were set apart that TellApart has not returned
+	Released    bool          // reserved leases were lost since the last tick (another holder took them)
+}
+
+// QueuedType is how many jobs of a priority and type are queued.
+type QueuedType struct {
+	Priority Priority
+	Type     string
+	N        int
 }
 
 // Held is one bucket lease: its token fences every dispatch made under it.

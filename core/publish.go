@@ -19,18 +19,20 @@ var (
 )
 
 // publisher sends messages in groups, several at once, and keeps account of those that are not known to be
-// published. A priority's trouble is its own: one topic that hangs holds up no other.
+// published. A queue's trouble is its own: one topic that hangs holds up no other.
 type publisher struct {
 	opts     DispatchOptions
-	lines    map[Priority]*line
+	groups   QueueGroups
+	lines    []*line // by priority and group, see place
 	onFailed func(n int, err error)
 	life     context.Context // of every Send; ends when leaving has taken too long
 	stop     context.CancelFunc
 	sends    sync.WaitGroup
 }
 
-// line is one priority's topic.
+// line is the topic of one queue.
 type line struct {
+	key   QueueKey
 	topic Topic
 	slots chan struct{} // one token per Send in progress
 
@@ -42,33 +44,49 @@ type line struct {
 }
 
 func newPublisher(topics map[Priority]Topic, opts DispatchOptions, onFailed func(n int, err error)) *publisher {
-	p := &publisher{opts: opts, lines: map[Priority]*line{}, onFailed: onFailed}
+	p := &publisher{opts: opts, groups: groupsOfTopics(topics), onFailed: onFailed}
 	p.life, p.stop = context.WithCancel(context.Background())
+	keys := p.groups.Keys()
+	p.lines = make([]*line, len(keys))
 	for _, priority := range Priorities {
-		p.lines[priority] = &line{topic: topics[priority], slots: make(chan struct{}, opts.Publishers)}
+		for group, topic := range topicsByPlace(topics[priority]) {
+			at := placeOf(priority, group)
+			p.lines[at] = &line{key: keys[at], topic: topic, slots: make(chan struct{}, opts.Publishers)}
+		}
 	}
 	return p
 }
 
-// publish begins to send one message per job, in groups by priority, and returns.
+// placeOf is where the queue of a priority and of the group of that number is, in the order of QueueGroups.Keys.
+func placeOf(p Priority, group int) int { return group*len(Priorities) + int(p) - 1 }
+
+// publish begins to send one message per job, in groups by queue, and returns.
 func (p *publisher) publish(jobs []Job) {
-	counts := map[Priority]int{}
-	for i := range jobs {
-		counts[jobs[i].Priority]++
-	}
-	byPriority := make(map[Priority][]Message, len(counts))
-	for priority, n := range counts {
-		byPriority[priority] = make([]Message, 0, n)
-	}
+	counts := make([]int, len(p.lines))
+	places := make([]int, len(jobs))
 	for i := range jobs {
 		j := &jobs[i]
-		byPriority[j.Priority] = append(byPriority[j.Priority], MessageOf(*j))
-	}
-	for priority, messages := range byPriority {
-		l := p.lines[priority]
-		if l == nil {
-			continue // a damaged row; its dispatch lease passes again and again, and doctor shows it
+		if !j.Priority.Valid() {
+			places[i] = -1 // a damaged row; its dispatch lease passes again and again, and doctor shows it
+			continue
 		}
+		places[i] = placeOf(j.Priority, p.groups.place(j.Type))
+		counts[places[i]]++
+	}
+	byQueue := make([][]Message, len(p.lines))
+	for place, n := range counts {
+		byQueue[place] = make([]Message, 0, n)
+	}
+	for i, place := range places {
+		if place >= 0 {
+			byQueue[place] = append(byQueue[place], MessageOf(jobs[i]))
+		}
+	}
+	for place, messages := range byQueue {
+		if len(messages) == 0 {
+			continue
+		}
+		l := p.lines[place]
 		l.mu.Lock()
 		l.pending += len(messages)
 		l.mu.Unlock()
@@ -93,7 +111,7 @@ func (p *publisher) send(l *line, group []Message) {
 	failed, cause := unpublished(group, errs)
 	l.settle(len(group), failed)
 	if len(failed) > 0 {
-		p.onFailed(len(failed), fmt.Errorf("publish %s: %w", group[0].Priority, cause))
+		p.onFailed(len(failed), fmt.Errorf("publish %s: %w", l.key, cause))
 	}
 }
 

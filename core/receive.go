@@ -18,28 +18,36 @@ const (
 )
 
 // Receive runs the jobs that queue's messages name until ctx ends, and stops as Run does; messages that it holds
-// then and has not started are released. Each priority is received apart from the others, slots go by weight.
+// then and has not started are released. Each priority is received apart from the others, slots go by weight. Of a
+// GroupedQueue it receives from the queues of some groups; see WorkerOptions.Groups.
 // A message is acknowledged last, when the end of its job is recorded, or when it proves worthless.
 // A subscription that fails is closed and opened again. A Worker runs once.
 func (w *Worker) Receive(ctx context.Context, queue Queue) error {
-	w.gate.init()
+	queues, err := w.join(queue)
+	if err != nil {
+		return err
+	}
+	w.gate.init(len(queues))
 	w.queues, w.passing.queue = true, queue
 	if w.opts.Pass != nil {
 		w.passing.queue = w.opts.Pass
 	}
 	return w.run(ctx, func(active context.Context) {
 		for _, p := range w.opts.Priorities {
-			r := &receiver{w: w, queue: queue, priority: p, store: outage{w: w}}
-			w.tasks.Go(func() { r.loop(active) })
+			for _, q := range queues {
+				r := &receiver{w: w, queue: q.queue, priority: p, group: q.group, store: outage{w: w}}
+				w.tasks.Go(func() { r.loop(active) })
+			}
 		}
 	})
 }
 
-// receiver receives the messages of one priority.
+// receiver receives the messages of one priority, and of one group of types.
 type receiver struct {
 	w        *Worker
 	queue    Queue
 	priority Priority
+	group    string // "" of types in none
 	sub      Subscription
 	fails    int
 	store    outage
@@ -59,13 +67,13 @@ func (r *receiver) loop(ctx context.Context) {
 		case ctx.Err() != nil:
 		case err != nil:
 			if r.fails++; r.fails == 1 {
-				r.w.event(WorkEvent{Kind: QueueLost, Priority: r.priority, Err: err})
+				r.w.event(WorkEvent{Kind: QueueLost, Priority: r.priority, Group: r.group, Err: err})
 			}
 			r.close()
 			sleep(ctx, pause(r.fails, reopenMin, reopenMax, r.w.opts.Chance()))
 		case r.fails > 0:
 			r.fails = 0
-			r.w.event(WorkEvent{Kind: QueueBack, Priority: r.priority})
+			r.w.event(WorkEvent{Kind: QueueBack, Priority: r.priority, Group: r.group})
 		}
 	}
 	// Messages of this subscription are acknowledged until all ends are recorded: it is closed after that.

@@ -14,7 +14,9 @@ type gate struct {
 	peeking [Bulk + 1]bool    // it only wants to know that one is free
 	busy    [Bulk + 1]bool    // its last receive came back full: it will be back for more
 	granted [Bulk + 1]chan int
-	patient *time.Timer // while it runs, those ahead of their share leave free slots to busy ones behind theirs
+	turn    [Bulk + 1]chan struct{} // taken by sending: of receivers of one priority, each of other types, one waits at a time
+	queues  int                     // receivers of each priority
+	patient *time.Timer             // while it runs, those ahead of their share leave free slots to busy ones behind theirs
 }
 
 // patience is how long a free slot is left to a busy priority that is just starting its last messages.
@@ -29,9 +31,10 @@ const (
 	gatherTurns  = 4
 )
 
-func (g *gate) init() {
+func (g *gate) init(queues int) {
+	g.queues = queues
 	for _, p := range Priorities {
-		g.granted[p] = make(chan int, 1)
+		g.granted[p], g.turn[p] = make(chan int, 1), make(chan struct{}, 1)
 	}
 }
 
@@ -54,7 +57,7 @@ func (w *Worker) bound(ctx context.Context, p Priority) int {
 				}
 			}
 			w.mu.Unlock()
-			return max(open*part/all, 1)
+			return max(open*part/all/w.gate.queues, 1)
 		}
 		w.mu.Unlock()
 		if w.await1(ctx, p) == 0 {
@@ -81,10 +84,14 @@ func (w *Worker) gatherSlots(ctx context.Context) {
 
 // await1 waits until a slot is free for p.
 func (w *Worker) await1(ctx context.Context, p Priority) int {
+	if !w.beginTurn(ctx, p, nil) {
+		return 0
+	}
+	defer w.endTurn(p)
 	w.mu.Lock()
 	w.gate.peeking[p] = true
 	w.mu.Unlock()
-	n := w.take(ctx, p, 1, time.Time{})
+	n := w.takeInTurn(ctx, p, 1, nil)
 	w.mu.Lock()
 	w.gate.peeking[p] = false
 	w.mu.Unlock()
@@ -94,6 +101,40 @@ func (w *Worker) await1(ctx context.Context, p Priority) int {
 // take waits until p gets slots, at most n, and takes them. It returns 0 when ctx or the time until deadline
 // (zero: none) is over.
 func (w *Worker) take(ctx context.Context, p Priority, n int, deadline time.Time) int {
+	var late <-chan time.Time
+	if !deadline.IsZero() {
+		timer := time.NewTimer(time.Until(deadline))
+		defer timer.Stop()
+		late = timer.C
+	}
+	if !w.beginTurn(ctx, p, late) {
+		return 0
+	}
+	defer w.endTurn(p)
+	return w.takeInTurn(ctx, p, n, late)
+}
+
+// beginTurn waits until no other receiver of p waits for slots. It reports false when ctx ends or late comes first.
+func (w *Worker) beginTurn(ctx context.Context, p Priority, late <-chan time.Time) bool {
+	if w.gate.queues == 1 {
+		return true
+	}
+	select {
+	case w.gate.turn[p] <- struct{}{}:
+		return true
+	case <-late:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+func (w *Worker) endTurn(p Priority) {
+	if w.gate.queues > 1 {
+		<-w.gate.turn[p]
+	}
+}
+
+func (w *Worker) takeInTurn(ctx context.Context, p Priority, n int, late <-chan time.Time) int {
 	w.mu.Lock()
 	w.gate.waiting[p] = n
 	// What it did not ask for while it was away it is not owed, but for one turn of all slots.
@@ -101,12 +142,6 @@ func (w *Worker) take(ctx context.Context, p Priority, n int, deadline time.Time
 	w.gate.had[p] = max(w.gate.had[p], w.gate.clock-turn)
 	w.offerLocked()
 	w.mu.Unlock()
-	var late <-chan time.Time
-	if !deadline.IsZero() {
-		timer := time.NewTimer(time.Until(deadline))
-		defer timer.Stop()
-		late = timer.C
-	}
 	select {
 	case n := <-w.gate.granted[p]:
 		return n

@@ -21,7 +21,7 @@ func TestBoundGathersSlots(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := &Worker{opts: WorkerOptions{Slots: c.slots}}
-				w.gate.init()
+				w.gate.init(1)
 				w.running[Default] = c.taken
 				w.freedAt = time.Now().Add(-c.freed)
 				time.AfterFunc(2*gatherTurn-1, func() {

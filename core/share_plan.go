@@ -11,38 +11,101 @@ type lanePlan struct {
 	lanes   map[laneKey]*lane // how each is taken: its mark, its turn among tenants, what it is owed
 	unasked map[laneKey]bool  // due, and the last pass asked for none of them
 	asked   []*lane           // of the pass that is out, one per quota
+	groups  QueueGroups
+	first   int // of the groups of a priority, which has the first choice
 }
 
-// quotas shares limit among the priorities that have credit and due lanes, by weight, and each priority's
-// share equally among its due lanes, those longest unasked first where there are too many.
-func (l *lanePlan) quotas(credits map[Priority]int, limit int, now time.Time, elapsed time.Duration) []Quota {
-	var due [len(Priorities)][]*lane
+// quotas shares limit among the priorities that have credit and due lanes, by weight, each priority's share equally among
+// its queues, none of which gets more than its credit, and each queue's share equally among its due lanes, those longest
+// unasked first where there are too many.
+func (l *lanePlan) quotas(credits map[QueueKey]int, limit int, now time.Time, elapsed time.Duration) []Quota {
+	queues := make([]dueQueue, (len(l.groups.Names())+1)*len(Priorities))
 	var wants [len(Priorities)]int
+	var among [len(Priorities)]int
 	for _, w := range l.waiting {
-		if w.DueIn <= elapsed && w.Priority.Valid() {
-			due[w.Priority-1] = append(due[w.Priority-1], l.lane(keyOf(w)))
-			wants[w.Priority-1] = credits[w.Priority]
+		if w.DueIn > elapsed || !w.Priority.Valid() {
+			continue
 		}
+		q := &queues[placeOf(w.Priority, l.groups.place(w.Type))]
+		if len(q.lanes) == 0 {
+			q.credit = credits[l.groups.KeyOf(w.Priority, w.Type)]
+			wants[w.Priority-1] += q.credit
+			among[w.Priority-1]++
+		}
+		q.lanes = append(q.lanes, l.lane(keyOf(w)))
 	}
 	l.asked = l.asked[:0]
 	var quotas []Quota
+	l.first++
 	for i, share := range shareByWeight(limit, wants) {
-		slices.SortStableFunc(due[i], func(a, b *lane) int { return a.askedAt.Compare(b.askedAt) })
-		lanes := due[i][:min(len(due[i]), maxQuotas)]
-		parties := make([]*claimant, len(lanes))
-		for j, lane := range lanes {
-			lane.reset()
-			parties[j] = &lane.claimant
+		if among[i] == 0 {
+			continue
 		}
-		divide(share, parties)
-		for _, lane := range lanes {
-			if lane.quota > 0 {
-				l.asked = append(l.asked, lane)
-				quotas = append(quotas, lane.ask(now))
-			}
+		of := everyNth(queues, i, len(Priorities))
+		shareEqually(share, of, l.first)
+		for _, q := range of {
+			quotas = l.divideQueue(quotas, q, max(1, maxQuotas/among[i]), now)
 		}
 	}
 	return quotas
+}
+
+// dueQueue is the lanes of one queue that have due rows.
+type dueQueue struct {
+	lanes         []*lane
+	credit, share int
+}
+
+// everyNth returns the queues of one priority.
+func everyNth(queues []dueQueue, first, n int) (of []*dueQueue) {
+	for i := first; i < len(queues); i += n {
+		if len(queues[i].lanes) > 0 {
+			of = append(of, &queues[i])
+		}
+	}
+	return of
+}
+
+// divideQueue appends the quotas of a queue's lanes, of maxLanes at most.
+func (l *lanePlan) divideQueue(quotas []Quota, q *dueQueue, maxLanes int, now time.Time) []Quota {
+	slices.SortStableFunc(q.lanes, func(a, b *lane) int { return a.askedAt.Compare(b.askedAt) })
+	lanes := q.lanes[:min(len(q.lanes), maxLanes)]
+	parties := make([]*claimant, len(lanes))
+	for j, lane := range lanes {
+		lane.reset()
+		parties[j] = &lane.claimant
+	}
+	divide(q.share, parties)
+	for _, lane := range lanes {
+		if lane.quota > 0 {
+			l.asked = append(l.asked, lane)
+			quotas = append(quotas, lane.ask(now))
+		}
+	}
+	return quotas
+}
+
+// shareEqually divides total among queues equally, none getting more than its credit; what one leaves goes to the others.
+// Where there is not one for each, those after the first come first.
+func shareEqually(total int, queues []*dueQueue, first int) {
+	for total > 0 {
+		open := 0
+		for _, q := range queues {
+			if q.share < q.credit {
+				open++
+			}
+		}
+		if open == 0 {
+			return
+		}
+		part := max(1, total/open)
+		for i := range queues {
+			q := queues[(first+i)%len(queues)]
+			n := min(total, part, q.credit-q.share)
+			q.share += n
+			total -= n
+		}
+	}
 }
 
 func (l *lanePlan) lane(key laneKey) *lane {
@@ -90,19 +153,18 @@ func (l *lanePlan) made(lanes []Lane) {
 	}
 }
 
-// backlog reports whether a priority has due rows that the last pass left.
-func (l *lanePlan) backlog(p Priority) bool {
+// backlogs are the queues that have due rows which the last pass left.
+func (l *lanePlan) backlogs() map[QueueKey]bool {
+	backlogs := map[QueueKey]bool{}
 	for key, lane := range l.lanes {
-		if key.priority == p && lane.busy {
-			return true
+		if lane.busy {
+			backlogs[l.groups.KeyOf(key.priority, key.typ)] = true
 		}
 	}
 	for key := range l.unasked {
-		if key.priority == p {
-			return true
-		}
+		backlogs[l.groups.KeyOf(key.priority, key.typ)] = true
 	}
-	return false
+	return backlogs
 }
 
 // nextDue is when the first lane that is not due yet will be, at most limit.

@@ -14,19 +14,22 @@ import (
 
 // WorkerOptions configure a Worker.
 type WorkerOptions struct {
-	ID            string        // names the worker in rows and logs; required
-	Slots         int           // handlers that run at once. Zero means 1,000
-	CriticalSlots int           // of them for critical jobs only. Zero means one in twenty; below zero means none
-	Weights       Weights       // how priorities share slots. Zero means 6, 3 and 1
-	Priorities    []Priority    // whose jobs it takes. Nil means all
-	Lease         time.Duration // a worker's right to a job. Zero means 60 s
-	Heartbeat     time.Duration // between extensions of leases. Zero means a third of Lease
-	Timeout       time.Duration // of an attempt whose job names none. Zero means 15 min
-	MaxTime       time.Duration // of any attempt, whatever its job names; it ends as timed out. Zero means no bound
-	TimeoutGrace  time.Duration // a handler that has not returned so long after its context ended is leaked. Zero means 5 s
-	Poll          time.Duration // the longest sleep between claims. Zero means 1 s
-	StopGrace     time.Duration // running handlers have so long to end by themselves at stop. Zero means 10 s; below zero means none
-	StoreTimeout  time.Duration // of one call to the store, and how late a lost call may still commit. Zero means 10 s
+	ID            string     // names the worker in rows and logs; required
+	Slots         int        // handlers that run at once. Zero means 1,000
+	CriticalSlots int        // of them for critical jobs only. Zero means one in twenty; below zero means none
+	Weights       Weights    // how priorities share slots. Zero means 6, 3 and 1
+	Priorities    []Priority // whose jobs it takes. Nil means all
+	// Groups are the groups of types from whose queues it receives, "" standing for the types of none. Nil means those of
+	// its handlers' types, and all where it delivers.
+	Groups       []string
+	Lease        time.Duration // a worker's right to a job. Zero means 60 s
+	Heartbeat    time.Duration // between extensions of leases. Zero means a third of Lease
+	Timeout      time.Duration // of an attempt whose job names none. Zero means 15 min
+	MaxTime      time.Duration // of any attempt, whatever its job names; it ends as timed out. Zero means no bound
+	TimeoutGrace time.Duration // a handler that has not returned so long after its context ended is leaked. Zero means 5 s
+	Poll         time.Duration // the longest sleep between claims. Zero means 1 s
+	StopGrace    time.Duration // running handlers have so long to end by themselves at stop. Zero means 10 s; below zero means none
+	StoreTimeout time.Duration // of one call to the store, and how late a lost call may still commit. Zero means 10 s
 
 	// Deliver does the work of jobs that have a target, or whose type has one: it finds the target in its job. Nil means
 	// that handlers do all work, targets or not.
@@ -129,6 +132,9 @@ type Worker struct {
 	events  sync.Mutex
 	beats   beats
 	loops   sync.WaitGroup // what records and watches; ends after tasks
+
+	groups QueueGroups // of types that have queues of their own
+	apart  []string    // those from whose queues it receives; nil where there is no group
 
 	extending atomic.Bool // messages are being extended
 	fixed     atomic.Bool // the queue cannot extend messages

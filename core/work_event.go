@@ -27,6 +27,7 @@ type WorkEvent struct {
 	Job      Ref
 	Type     string
 	Priority Priority
+	Group    string // of types, whose queue was lost or is back
 	Err      error
 }
 

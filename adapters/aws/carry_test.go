@@ -27,6 +27,13 @@ func TestWorkersWithDifferentHandlersShareSQS(t *testing.T) {
 	}
 }
 
+func TestWorkersWithGroupsOfTypesGetNoStraysFromSQS(t *testing.T) {
+	t.Parallel()
+	queuetest.ShareApart(t, openStore(t), func(string) (core.Queue, error) {
+		return newServer(t).open(t, QueueOptions{Visibility: 60 * time.Second}), nil
+	}, 20)
+}
+
 func openStore(t *testing.T) core.Store {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "belfry.db"), sqlite.Options{})

@@ -25,6 +25,13 @@ func TestWorkersWithDifferentHandlersSharePubSub(t *testing.T) {
 	}
 }
 
+func TestWorkersWithGroupsOfTypesGetNoStraysFromPubSub(t *testing.T) {
+	t.Parallel()
+	queuetest.ShareApart(t, openStore(t), func(string) (core.Queue, error) {
+		return open(t, emulator(t), QueueOptions{Visibility: 60 * time.Second}, true), nil
+	}, 20)
+}
+
 func openStore(t *testing.T) core.Store {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "belfry.db"), sqlite.Options{})

@@ -15,6 +15,21 @@ func (s *Store) CountQueued(ctx context.Context) (map[core.Priority]int, error) 
 	return queued, err
 }
 
+// CountQueuedTypes is CountQueued by priority and type, for where types have queues of their own.
+func (s *Store) CountQueuedTypes(ctx context.Context) (queued []core.QueuedType, err error) {
+	err = s.repeat(ctx, "count queued types", s.guard(s.opts.LockTimeout), s.countQueuedTypes(func(t core.QueuedType) { queued = append(queued, t) }))
+	return queued, err
+}
+
+func (s *Store) countQueuedTypes(found func(core.QueuedType)) wire.Call {
+	return s.sql.call("count_queued_types", wire.NewArgs(1).Int8(core.CountCap*int64(len(core.Priorities))), func(r wire.Row) error {
+		if p := core.Priority(r.Int(0)); p.Valid() {
+			found(core.QueuedType{Priority: p, Type: r.Text(1), N: int(r.Int(2))})
+		}
+		return nil
+	})
+}
+
 func (s *Store) countQueued(found func(core.Priority, int)) wire.Call {
 	return s.sql.call("count_queued", wire.NewArgs(1).Int8(core.CountCap*int64(len(core.Priorities))), func(r wire.Row) error {
 		if p := core.Priority(r.Int(0)); p.Valid() {

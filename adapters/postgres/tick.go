@@ -182,6 +182,12 @@ func (t *tick) republish() wire.Call {
 }
 
 func (t *tick) countQueued() wire.Call {
+	if t.req.CountTypes {
+		return t.s.countQueuedTypes(func(q core.QueuedType) {
+			t.result.QueuedTypes = append(t.result.QueuedTypes, q)
+			t.result.Queued[q.Priority-1] = min(t.result.Queued[q.Priority-1]+q.N, core.CountCap)
+		})
+	}
 	return t.s.countQueued(func(p core.Priority, n int) { t.result.Queued[p-1] = n })
 }
 

@@ -20,6 +20,11 @@ func TestWorkersWithDifferentHandlersShareRabbitMQ(t *testing.T) {
 	queuetest.Share(t, func() (core.Store, core.Queue) { return openStore(t), open(t, server(t), QueueOptions{}) }, 50, false)
 }
 
+func TestWorkersWithGroupsOfTypesGetNoStraysFromRabbitMQ(t *testing.T) {
+	t.Parallel()
+	queuetest.ShareApart(t, openStore(t), func(string) (core.Queue, error) { return open(t, server(t), QueueOptions{}), nil }, 50)
+}
+
 func openStore(t *testing.T) core.Store {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "belfry.db"), sqlite.Options{})

@@ -19,6 +19,11 @@ func (t *tx) dispatch(req core.TickRequest, res *core.TickResult) error {
 	if res.Queued, _, err = t.countInFlight(); err != nil {
 		return err
 	}
+	if req.CountTypes {
+		if res.QueuedTypes, err = t.countQueuedTypes(); err != nil {
+			return err
+		}
+	}
 	res.Dispatched = nil
 	res.Taken = make([]core.Taken, len(req.Quotas))
 	for i, q := range req.Quotas {
@@ -95,6 +100,17 @@ func (t *tx) queueEach(found []row, fences map[int]int64, req core.TickRequest) 
 // countInFlight counts queued and running rows per priority.
 func (t *tx) countInFlight() (queued, running [len(core.Priorities)]int, err error) {
 	return countInFlight(context.Background(), t.w.conn)
+}
+
+// countQueuedTypes counts queued rows per priority and type.
+func (t *tx) countQueuedTypes() (queued []core.QueuedType, err error) {
+	err = t.w.conn.query(context.Background(), "count_queued_lanes", func(r row) error {
+		if p := core.Priority(r.int(0)); p.Valid() {
+			queued = append(queued, core.QueuedType{Priority: p, Type: r.text(1), N: int(r.int(2))})
+		}
+		return nil
+	}, 3*core.CountCap)
+	return queued, err
 }
 
 func countInFlight(ctx context.Context, c *conn) (queued, running [len(core.Priorities)]int, err error) {

@@ -44,18 +44,15 @@ func oneLine(err error) string {
 // checkQueues connects to where the queues are. Whether they are there, and may be used, only a process that has the
 // rights can tell. mode is the server's; "" where it is not known.
 func checkQueues(ctx context.Context, f *findings, s boot.Settings, mode string) {
-	queues := []struct{ name, address string }{
-		{"BELFRY_QUEUE_CRITICAL_URL", s.QueueCriticalURL}, {"BELFRY_QUEUE_DEFAULT_URL", s.QueueDefaultURL}, {"BELFRY_QUEUE_BULK_URL", s.QueueBulkURL},
-	}
 	var reached, asked []string
-	for _, q := range queues {
-		if q.address == "" {
+	for _, q := range s.QueueURLs() {
+		if q.URL == "" {
 			continue
 		}
-		host, err := queueHost(q.address)
+		host, err := queueHost(q.URL)
 		switch {
 		case err != nil:
-			f.broken("queue", q.name+": "+err.Error(), "mend the URL; docs/settings.md shows each kind")
+			f.broken("queue", q.Setting+": "+err.Error(), "mend the URL; docs/settings.md shows each kind")
 			continue
 		case host == "":
 			reached = append(reached, "in the memory of its process")
@@ -65,13 +62,13 @@ func checkQueues(ctx context.Context, f *findings, s boot.Settings, mode string)
 		}
 		asked = append(asked, host)
 		if err := reach(ctx, host); err != nil {
-			f.broken("queue", fmt.Sprintf("%s: no connection to %s: %s", q.name, host, err), "start the broker, mend the URL, or open the way from here to there")
+			f.broken("queue", fmt.Sprintf("%s: no connection to %s: %s", q.Setting, host, err), "start the broker, mend the URL, or open the way from here to there")
 			continue
 		}
 		reached = append(reached, host+" answers")
 	}
 	switch {
-	case s.QueueDefaultURL == "" && s.QueueCriticalURL == "" && s.QueueBulkURL == "":
+	case len(s.QueueURLs()) == 0:
 		text := "no BELFRY_QUEUE_…_URL here"
 		if mode == client.ModeQueues {
 			text += ", so that those of the server are not looked at"

@@ -59,10 +59,5 @@ func openStore(ctx context.Context, o options, errs io.Writer) (core.Store, erro
 
 // openQueue returns nil in direct mode. The queues of this program live in its memory.
 func openQueue(s boot.Settings) (core.Queue, error) {
-	if !s.QueueMode() {
-		return nil, nil
-	}
-	return local.Open(map[core.Priority]string{
-		core.Critical: s.QueueCriticalURL, core.Default: s.QueueDefaultURL, core.Bulk: s.QueueBulkURL,
-	})
+	return s.OpenQueues(func(urls map[core.Priority]string) (core.Queue, error) { return local.Open(urls) })
 }

@@ -33,16 +33,45 @@ func Share(t *testing.T, open func() (core.Store, core.Queue), n int, mayOnlyRec
 	if err != nil {
 		t.Fatal(err)
 	}
-	strays := int64(0)
-	for _, r := range stats.Totals {
-		strays += r.Strayed
-	}
-	if t.Logf("%d strays", strays); strays == 0 {
+	if strays := straysOf(stats); strays == 0 {
 		t.Error("no message strayed")
+	} else {
+		t.Logf("%d strays", strays)
 	}
 	if fleet, err := store.Fleet(context.Background()); err != nil || len(fleet.Marked) > 0 {
 		t.Errorf("marked as unhandled are %v, %v", fleet.Marked, err)
 	}
+}
+
+// ShareApart runs the jobs of Share on two workers with one type each, of which one type has queues of its own: no message
+// comes to the worker that cannot run it.
+func ShareApart(t *testing.T, store core.Store, open func(group string) (core.Queue, error), n int) {
+	t.Helper()
+	groups, err := core.NewQueueGroups(map[string][]string{"exes": {"x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	queue, err := core.NewGroupedQueue(groups, open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lags := lagsOf(t, store, queue, n, [][]string{{"x"}, {"echo"}}, false)
+	t.Logf("median %s, worst %s", lags[len(lags)/2], lags[len(lags)-1])
+	stats, err := store.Stats(context.Background(), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strays := straysOf(stats); strays != 0 {
+		t.Errorf("%d messages strayed", strays)
+	}
+}
+
+// straysOf counts the messages that came to a worker that could not run their jobs.
+func straysOf(stats core.Stats) (n int64) {
+	for _, r := range stats.Totals {
+		n += r.Strayed
+	}
+	return n
 }
 
 // lagsOf runs jobs on workers with the types given and returns in order how long after its submit each was entered.

@@ -20,6 +20,7 @@ func dispatchScenarios() []scenario {
 		{"Tick/cancels expired jobs, no more than the limit at a time", tickExpires},
 		{"Tick/names every waiting lane and when it is due", tickWaiting},
 		{"Tick/counts what is queued before its own quotas", tickQueued},
+		{"Tick/counts what is queued by type, too, where that is asked for", tickQueuedTypes},
 		{"Tick/passes over a row that a stranger's transaction holds", tickHeld},
 		{"Tick/without a queue returns what one was given to scheduled once the dispatch lease has passed", tickRecalls},
 		{"Undispatch/makes the next tick publish again under the same token", undispatch},
@@ -239,6 +240,29 @@ func tickWaiting(s *stage) {
 	}
 	if len(want) != 0 {
 		s.Errorf("lanes not named: %+v", want)
+	}
+}
+
+func tickQueuedTypes(s *stage) {
+	for i := range 5 {
+		s.put(core.Queued, core.NewJob{Type: []string{"a", "b"}[i%2]})
+	}
+	s.submitOne(core.NewJob{Type: "a", Priority: core.Bulk})
+	s.submitOne(core.NewJob{Type: "a"})
+	if res := s.tick(tickRequest("holder-1", core.Quota{Priority: core.Bulk, Type: "a", Limit: 1})); res.QueuedTypes != nil {
+		s.Errorf("not asked for, and counted: %+v", res.QueuedTypes)
+	}
+	req := tickRequest("holder-1", quota("a", 4))
+	req.CountTypes = true
+	res := s.tick(req)
+	want := []core.QueuedType{{Priority: core.Default, Type: "a", N: 3}, {Priority: core.Default, Type: "b", N: 2}, {Priority: core.Bulk, Type: "a", N: 1}}
+	for _, t := range want {
+		if !slices.Contains(res.QueuedTypes, t) {
+			s.Errorf("no %+v among %+v", t, res.QueuedTypes)
+		}
+	}
+	if len(res.QueuedTypes) != len(want) || res.Queued != [3]int{0, 5, 1} {
+		s.Errorf("%d counts by type, and %v by priority", len(res.QueuedTypes), res.Queued)
 	}
 }
 

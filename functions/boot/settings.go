@@ -31,6 +31,9 @@ type Settings struct {
 	QueueDefaultURL  string `env:"BELFRY_QUEUE_DEFAULT_URL" doc:"gocloud URL of the default queue."`
 	QueueBulkURL     string `env:"BELFRY_QUEUE_BULK_URL" doc:"gocloud URL of the bulk queue."`
 
+	Queues    string `env:"BELFRY_QUEUES" doc:"Groups of types that have queues of their own, such as media=video.*,image.*;mail=mail.send; the other types share the queues above. The same for all processes."`
+	QueuesURL string `env:"BELFRY_QUEUES_URL" doc:"gocloud URL of the groups' queues, such as amqp://belfry:secret@rabbit/?queue=belfry.{group}.{priority}; Belfry puts a name in place of {group} and critical, default or bulk in place of {priority}."`
+
 	Addr string `env:"BELFRY_ADDR" envDefault:"127.0.0.1:8080" doc:"Address the API listens on."`
 
 	KeepAlive  time.Duration `env:"BELFRY_KEEP_ALIVE" envDefault:"2m" doc:"How long the API keeps a connection open on which no request comes, 1s to 24h. It must be longer than the idle timeout of a load balancer in front (60s on AWS, 600s on Google Cloud). Unset it is 15m on Cloud Run."`
@@ -59,6 +62,8 @@ type Settings struct {
 	CriticalWorkers int `env:"BELFRY_CRITICAL_WORKERS" envDefault:"0" doc:"Of these, slots that run critical jobs only; less than BELFRY_WORKERS."`
 
 	WorkerPriorities []string `env:"BELFRY_WORKER_PRIORITIES" envDefault:"critical,default,bulk" doc:"Priorities whose jobs this worker takes, with commas; jobs of the others wait for workers that take them. Functions take what they are called with."`
+
+	WorkerQueues []string `env:"BELFRY_WORKER_QUEUES" doc:"Groups of BELFRY_QUEUES whose jobs this worker takes, with commas; ungrouped stands for the types of no group. Unset: the groups of its handlers' types, and all where it delivers webhooks."`
 
 	Lease      time.Duration `env:"BELFRY_LEASE" envDefault:"60s" doc:"A worker's lease on a job; longer than two heartbeats."`
 	Heartbeat  time.Duration `env:"BELFRY_HEARTBEAT" envDefault:"20s" doc:"How often a worker extends its leases."`
@@ -172,6 +177,7 @@ func (s Settings) Check() error {
 	count("BELFRY_WORKERS", s.Workers, 1, 100_000)
 	count("BELFRY_CRITICAL_WORKERS", s.CriticalWorkers, 0, max(s.Workers-1, 0))
 	s.checkPriorities(bad)
+	s.checkQueueGroups(bad)
 	count("BELFRY_API_RATE", s.APIRate, 0, 1_000_000)
 	count("BELFRY_REQUEST_MEMORY", s.RequestMemory, 32, 65_536)
 	within("BELFRY_IDEMPOTENCY_RETENTION", s.KeepKeys, time.Minute, 30*24*time.Hour)
@@ -247,20 +253,13 @@ func (s Settings) checkURLs(bad tellFault) {
 			bad("BELFRY_DATABASE_URL", "want a URL that begins with postgres:// or postgresql:// (the value is not shown: it may hold a password, whose special characters must be percent-encoded)")
 		}
 	}
-	names := map[string]string{"BELFRY_QUEUE_CRITICAL_URL": s.QueueCriticalURL, "BELFRY_QUEUE_DEFAULT_URL": s.QueueDefaultURL, "BELFRY_QUEUE_BULK_URL": s.QueueBulkURL}
-	set := 0
-	for _, v := range names {
-		if v != "" {
-			set++
-		}
-	}
-	for _, name := range []string{"BELFRY_QUEUE_CRITICAL_URL", "BELFRY_QUEUE_DEFAULT_URL", "BELFRY_QUEUE_BULK_URL"} {
-		v := names[name]
+	for _, q := range s.QueueURLs() {
 		switch {
-		case v == "" && set > 0:
-			bad(name, "is not set, but another queue is: set all three, or none for direct mode")
-		case v != "" && !gocloudURL(v):
-			bad(name, "want a gocloud URL such as mem://critical (the value is not shown: it may hold a password, whose special characters must be percent-encoded)")
+		case q.Key.Group != "":
+		case q.URL == "":
+			bad(q.Setting, "is not set, but another queue is: set all three, or none for direct mode")
+		case !gocloudURL(q.URL):
+			bad(q.Setting, "want a gocloud URL such as mem://critical (the value is not shown: it may hold a password, whose special characters must be percent-encoded)")
 		}
 	}
 }

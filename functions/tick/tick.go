@@ -102,8 +102,8 @@ func (f *Function) Run(ctx context.Context) error {
 }
 
 // TakeCredit is the credit for dispatch at submit; see core.Ticker.
-func (f *Function) TakeCredit(ctx context.Context, p core.Priority, n int) int {
-	return f.ticker.TakeCredit(ctx, p, n)
+func (f *Function) TakeCredit(ctx context.Context, queue core.QueueKey, n int) int {
+	return f.ticker.TakeCredit(ctx, queue, n)
 }
 
 // Topics are the open topics: nil in direct mode.

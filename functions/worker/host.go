@@ -23,8 +23,7 @@ const (
 func Serve(ctx context.Context, o Options) error {
 	var lost losses
 	if o.Queue != nil {
-		watched := watch(o.Queue)
-		o.Queue, lost = watched, watched.losses
+		o.Queue, lost = watch(o.Queue)
 	}
 	health, err := boot.ListenHealth(ctx, o.Settings)
 	if err != nil {
@@ -56,7 +55,7 @@ func Visibility(s boot.Settings, most time.Duration) (time.Duration, error) {
 }
 
 // losses tell of each queue how receiving from it goes.
-type losses map[core.Priority]*loss
+type losses map[core.QueueKey]*loss
 
 // loss is of one queue.
 type loss struct {
@@ -68,14 +67,14 @@ type loss struct {
 // tell says which queue has been lost for too long. A lost store says nothing: another container would find it no
 // sooner, and this one may have jobs at work.
 func (l losses) tell(now time.Time) error {
-	for _, p := range core.Priorities {
-		if q := l[p]; q != nil {
-			if lost := q.lost(now); lost > lostFor {
-				return fmt.Errorf("the %s queue has been lost for %s", p, lost.Round(time.Second))
-			}
+	longest := lostFor
+	var err error
+	for queue, q := range l {
+		if lost := q.lost(now); lost > longest {
+			longest, err = lost, fmt.Errorf("the %s queue has been lost for %s", queue, lost.Round(time.Second))
 		}
 	}
-	return nil
+	return err
 }
 
 // lost is for how long. A queue that nothing comes from is back once a call waits for it as no broken one would.
@@ -111,25 +110,28 @@ func (q *loss) end(err error, now time.Time) {
 // watchedQueue notes how receiving from its subscriptions goes.
 type watchedQueue struct {
 	core.Queue
+	group  string
 	losses losses
 }
 
-func watch(q core.Queue) *watchedQueue {
-	w := &watchedQueue{q, losses{}}
-	for _, p := range core.Priorities {
-		w.losses[p] = &loss{}
+// watch watches each queue of q.
+func watch(q core.Queue) (core.Queue, losses) {
+	all := losses{}
+	for _, key := range core.GroupsOf(q).Keys() {
+		all[key] = &loss{}
 	}
-	return w
+	return core.WrapQueue(q, func(group string, q core.Queue) core.Queue { return &watchedQueue{q, group, all} }), all
 }
 
 // OpenSubscription opens one that is watched.
 func (q *watchedQueue) OpenSubscription(ctx context.Context, p core.Priority) (core.Subscription, error) {
+	loss := q.losses[core.QueueKey{Priority: p, Group: q.group}]
 	s, err := q.Queue.OpenSubscription(ctx, p)
 	if err != nil {
-		q.losses[p].end(err, time.Now())
+		loss.end(err, time.Now())
 		return nil, err
 	}
-	return watchedSubscription{s, q.losses[p]}, nil
+	return watchedSubscription{s, loss}, nil
 }
 
 type watchedSubscription struct {

@@ -42,7 +42,7 @@ func (flakySubscription) Close(context.Context) error { return nil }
 func TestHealthOfAHostIsThatOfItsQueues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := &flaky{}
-		w := watch(q)
+		w, lost := watch(q)
 		receive := func(d time.Duration) {
 			ctx, cancel := context.WithTimeout(t.Context(), d)
 			defer cancel()
@@ -52,7 +52,7 @@ func TestHealthOfAHostIsThatOfItsQueues(t *testing.T) {
 		}
 		told := func(when string, sick bool) {
 			t.Helper()
-			err := w.losses.tell(time.Now())
+			err := lost.tell(time.Now())
 			if (err != nil) != sick || sick && !strings.Contains(err.Error(), "bulk") {
 				t.Errorf("%s: %v", when, err)
 			}
@@ -76,7 +76,7 @@ func TestHealthOfAHostIsThatOfItsQueues(t *testing.T) {
 		told("just lost again", false)
 		time.Sleep(lostFor + time.Second)
 		told("lost again", true)
-		w.losses[core.Bulk].end(nil, time.Now())
+		lost[core.QueueKey{Priority: core.Bulk}].end(nil, time.Now())
 		told("a message came", false)
 	})
 	if err := (losses)(nil).tell(time.Now()); err != nil {

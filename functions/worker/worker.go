@@ -66,7 +66,7 @@ func New(o Options) (*Function, error) {
 		o.Announcer = NewAnnouncer(o, "")
 	}
 	w, err := core.NewWorker(o.Store, o.Handlers, core.WorkerOptions{
-		ID: o.ID, Slots: o.Settings.Workers, Priorities: o.Settings.TakenPriorities(), CriticalSlots: critical, Lease: o.Settings.Lease, Heartbeat: o.Settings.Heartbeat,
+		ID: o.ID, Slots: o.Settings.Workers, Priorities: o.Settings.TakenPriorities(), Groups: o.Settings.TakenGroups(), CriticalSlots: critical, Lease: o.Settings.Lease, Heartbeat: o.Settings.Heartbeat,
 		Timeout: o.Settings.Timeout, MaxTime: o.Settings.MaxTimeout, StopGrace: grace, Poll: o.Poll,
 		Deliver: o.Deliver, Types: o.Types, Announcer: o.Announcer, Pass: o.Pass,
 		OnEvent: func(e core.WorkEvent) { logEvent(o.Log, e) },
@@ -84,6 +84,9 @@ func (f *Function) Run(ctx context.Context) error {
 	}
 	return f.worker.Run(ctx)
 }
+
+// ReceivedQueues name the queues that it receives from.
+func (f *Function) ReceivedQueues() []core.QueueKey { return f.worker.ReceivedQueues(f.queue) }
 
 // Wake makes a direct worker claim at once.
 func (f *Function) Wake() { f.worker.Wake() }
@@ -105,6 +108,9 @@ func logEvent(log *slog.Logger, e core.WorkEvent) {
 	args := []any{"worker", e.Worker}
 	if e.Job.ID != 0 {
 		args = append(args, "job", fmt.Sprint(e.Job.ID), "type", e.Type, "priority", e.Priority.String())
+	}
+	if e.Kind == core.QueueLost || e.Kind == core.QueueBack {
+		args = append(args, "queue", core.QueueKey{Priority: e.Priority, Group: e.Group}.String())
 	}
 	if e.Err != nil {
 		args = append(args, "error", e.Err)

@@ -38,8 +38,9 @@ func serve(role string) (err error) {
 		defer p.Listener.Close()
 		p.Ready = func() { fmt.Printf("http://%s\n", p.Listener.Addr()) }
 	}
-	urls := map[core.Priority]string{core.Critical: settings.QueueCriticalURL, core.Default: settings.QueueDefaultURL, core.Bulk: settings.QueueBulkURL}
-	if p.Queue, err = queues.Open(ctx, urls, settings.Lease); err != nil {
+	if p.Queue, err = settings.OpenQueues(func(urls map[core.Priority]string) (core.Queue, error) {
+		return queues.Open(ctx, urls, settings.Lease)
+	}); err != nil {
 		return err
 	}
 	if p.Store, err = postgres.Open(ctx, settings.DatabaseURL, postgres.Options{PoolSize: settings.DatabasePool}); err != nil {

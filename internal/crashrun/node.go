@@ -69,13 +69,11 @@ func runNode(args []string) error {
 			return err
 		}
 	}
-	if s := parts.Settings; s.QueueMode() {
-		urls := map[core.Priority]string{core.Critical: s.QueueCriticalURL, core.Default: s.QueueDefaultURL, core.Bulk: s.QueueBulkURL}
-		q, err := queues.Open(ctx, urls, s.Lease)
-		if err != nil {
-			return err
-		}
-		parts.Queue = &seenQueue{Queue: q, p: p}
+	if parts.Queue, err = parts.Settings.OpenQueues(func(urls map[core.Priority]string) (core.Queue, error) {
+		q, err := queues.Open(ctx, urls, parts.Settings.Lease)
+		return &seenQueue{Queue: q, p: p}, err
+	}); err != nil {
+		return err
 	}
 	return node.Run(ctx, parts)
 }

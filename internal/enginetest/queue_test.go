@@ -20,6 +20,7 @@ type works struct {
 	*testing.T
 	store  *watched
 	queue  *queuetest.Faulty
+	from   core.Queue // what workers receive from: queue, or those of groups
 	topics map[core.Priority]core.Topic
 
 	mu      sync.Mutex
@@ -38,6 +39,7 @@ func newWorks(t *testing.T) *works {
 		T: t, store: watch(openStore(t, nil)), queue: queuetest.NewFaulty(memory), topics: map[core.Priority]core.Topic{},
 		sent: map[core.Ref]int{}, entered: map[int64]int{}, byType: map[string]int{},
 	}
+	w.from = w.queue
 	for _, p := range core.Priorities {
 		topic, err := w.queue.OpenTopic(t.Context(), p)
 		if err != nil {
@@ -124,7 +126,7 @@ func (w *works) work(id string, slots int, while time.Duration) (stop func()) {
 	ctx, cancel := context.WithCancel(w.Context())
 	var running sync.WaitGroup
 	running.Go(func() {
-		if err := worker.Receive(ctx, w.queue); err != nil {
+		if err := worker.Receive(ctx, w.from); err != nil {
 			w.Errorf("Receive: %v", err)
 		}
 	})
@@ -323,7 +325,7 @@ func unhandledType(w *works, unannounced bool, most int) {
 	ctx, cancel := context.WithCancel(w.Context())
 	var working sync.WaitGroup
 	working.Go(func() {
-		if err := worker.Receive(ctx, w.queue); err != nil {
+		if err := worker.Receive(ctx, w.from); err != nil {
 			w.Errorf("Receive: %v", err)
 		}
 	})

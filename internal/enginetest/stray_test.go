@@ -45,7 +45,7 @@ func (w *works) lags(c crew, types []string, atSubmit bool) map[string][]time.Du
 			w.Fatal(err)
 		}
 		working.Go(func() {
-			if err := worker.Receive(ctx, w.queue); err != nil {
+			if err := worker.Receive(ctx, w.from); err != nil {
 				w.Errorf("Receive: %v", err)
 			}
 		})
@@ -192,7 +192,7 @@ func (w *works) workOf(id, typ string) (stop func()) {
 	ctx, cancel := context.WithCancel(w.Context())
 	var working sync.WaitGroup
 	working.Go(func() {
-		if err := worker.Receive(ctx, w.queue); err != nil {
+		if err := worker.Receive(ctx, w.from); err != nil {
 			w.Errorf("Receive: %v", err)
 		}
 	})

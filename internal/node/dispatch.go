@@ -16,7 +16,7 @@ func (n *running) dispatchAtSubmit(ctx context.Context) (err error) {
 	if !can || n.Queue == nil || !n.Shared {
 		return nil
 	}
-	n.dispatch, err = assemble.NewDispatcher(ctx, store, laterQueue{n.Queue}, n.Settings, n.types, false)
+	n.dispatch, err = assemble.NewDispatcher(ctx, store, later(n.Queue), n.Settings, n.types, false)
 	return err
 }
 
@@ -30,6 +30,11 @@ func (n *running) closeDispatch(ctx context.Context) {
 	if err := n.dispatch.Close(ctx); err != nil {
 		n.Log.Warn("topics not closed", "error", err)
 	}
+}
+
+// later makes each queue of q open its topics when they are first sent to.
+func later(q core.Queue) core.Queue {
+	return core.WrapQueue(q, func(_ string, q core.Queue) core.Queue { return laterQueue{q} })
 }
 
 // laterQueue opens its topics when they are first sent to.

@@ -111,9 +111,9 @@ func (n *running) ticks(ctx context.Context) error {
 		return fmt.Errorf("no pass of the tick has succeeded for %s", silent.Round(time.Second))
 	}
 	if n.sent != nil {
-		for _, p := range core.Priorities {
-			if stuck := n.sent.outlets[p].stuck(); stuck > patience {
-				return fmt.Errorf("nothing could be published to the %s queue for %s", p, stuck.Round(time.Second))
+		for _, queue := range core.GroupsOf(n.Queue).Keys() {
+			if stuck := n.sent[queue].stuck(); stuck > patience {
+				return fmt.Errorf("nothing could be published to the %s queue for %s", queue, stuck.Round(time.Second))
 			}
 		}
 	}
@@ -132,9 +132,9 @@ func (n *running) works(ctx context.Context) error {
 		}
 		return n.Store.Ping(ctx)
 	}
-	for _, p := range n.Settings.TakenPriorities() {
-		if silent := n.received.intakes[p].silent(); silent > patience {
-			return fmt.Errorf("the %s queue has not been received from for %s", p, silent.Round(time.Second))
+	for _, queue := range n.worker.ReceivedQueues() {
+		if silent := n.received[queue].silent(); silent > patience {
+			return fmt.Errorf("the %s queue has not been received from for %s", queue, silent.Round(time.Second))
 		}
 	}
 	return n.Store.Ping(ctx)

@@ -92,10 +92,10 @@ type running struct {
 	alerts   *boot.Alerts         // nil where nobody is told
 	counts   *core.ScheduleCounts // of this process's tick; nil where there is none
 
-	passed   *pulse        // passes of the tick
-	claimed  *pulse        // claims of a direct worker, at most poll apart
-	received *watchedQueue // what the worker receives from; nil in direct mode
-	sent     *outletQueue  // what the tick publishes to; nil in direct mode
+	passed   *pulse                    // passes of the tick
+	claimed  *pulse                    // claims of a direct worker, at most poll apart
+	received map[core.QueueKey]*intake // of the queues; nil in direct mode
+	sent     map[core.QueueKey]*outlet // of the queues; nil in direct mode
 	poll     time.Duration
 }
 
@@ -105,8 +105,7 @@ func (n *running) build(ctx context.Context) (err error) {
 		o := worker.Options{Store: watchedStore{n.Store, n.claimed}, Handlers: n.Handlers, Settings: n.Settings, ID: n.name, Log: n.Log}
 		o.Deliver, o.Types = n.webhooks.Handler(), n.types
 		if n.Queue != nil {
-			n.received = watchQueue(n.Queue)
-			o.Queue = n.received
+			o.Queue, n.received = watchQueue(n.Queue)
 		}
 		if n.Roles.Tick {
 			n.poll = 2 * n.Settings.Tick // the tick of this process wakes it
@@ -120,8 +119,7 @@ func (n *running) build(ctx context.Context) (err error) {
 		n.passed, n.counts = newPulse(), &core.ScheduleCounts{}
 		o := tick.Options{Store: n.Store, Settings: n.Settings, Holder: n.name, Log: n.Log, Types: n.types, Counts: n.counts}
 		if n.Queue != nil {
-			n.sent = watchOutlets(n.Queue)
-			o.Queue = n.sent
+			o.Queue, n.sent = watchOutlets(n.Queue)
 		}
 		o.OnTick = func(core.TickReport) { n.passed.beat() }
 		if n.alerts, err = boot.OpenAlerts(ctx, n.Settings, n.webhooks, n.Store); err != nil {

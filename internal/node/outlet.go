@@ -12,7 +12,7 @@ import (
 // forgotten is how long a failure counts: a tick that has something to publish tries three times as often.
 const forgotten = 3 * patience
 
-// outlet is what is known of the publishing of one priority.
+// outlet is what is known of the publishing to one queue.
 type outlet struct {
 	mu    sync.Mutex
 	since time.Time // of the first failure without a success after it; zero while there is none
@@ -49,15 +49,17 @@ func (o *outlet) stuck() time.Duration {
 // outletQueue notes how sending to its topics goes.
 type outletQueue struct {
 	core.Queue
-	outlets map[core.Priority]*outlet
+	group   string
+	outlets map[core.QueueKey]*outlet
 }
 
-func watchOutlets(q core.Queue) *outletQueue {
-	w := &outletQueue{q, map[core.Priority]*outlet{}}
-	for _, p := range core.Priorities {
-		w.outlets[p] = &outlet{}
+// watchOutlets watches each queue of q.
+func watchOutlets(q core.Queue) (core.Queue, map[core.QueueKey]*outlet) {
+	outlets := map[core.QueueKey]*outlet{}
+	for _, key := range core.GroupsOf(q).Keys() {
+		outlets[key] = &outlet{}
 	}
-	return w
+	return core.WrapQueue(q, func(group string, q core.Queue) core.Queue { return &outletQueue{q, group, outlets} }), outlets
 }
 
 // OpenTopic opens one that is watched.
@@ -66,7 +68,7 @@ func (q *outletQueue) OpenTopic(ctx context.Context, p core.Priority) (core.Topi
 	if err != nil {
 		return nil, err
 	}
-	return outletTopic{topic, q.outlets[p]}, nil
+	return outletTopic{topic, q.outlets[core.QueueKey{Priority: p, Group: q.group}]}, nil
 }
 
 type outletTopic struct {

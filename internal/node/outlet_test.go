@@ -35,14 +35,14 @@ func (brittleTopic) Close(context.Context) error { return nil }
 func TestOutlet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := &brittle{}
-		w := watchOutlets(q)
+		w, outlets := watchOutlets(q)
 		topic, err := w.OpenTopic(t.Context(), core.Bulk)
 		if err != nil {
 			t.Fatal(err)
 		}
 		stuck := func(want time.Duration) {
 			t.Helper()
-			if got := w.outlets[core.Bulk].stuck(); got != want {
+			if got := outlets[core.QueueKey{Priority: core.Bulk}].stuck(); got != want {
 				t.Errorf("stuck for %s, want %s", got, want)
 			}
 		}
@@ -64,13 +64,13 @@ func TestOutlet(t *testing.T) {
 		stuck(0)
 		send()
 		stuck(0) // it counts from here
-		w.outlets[core.Bulk].told([]error{q.err, nil})
+		outlets[core.QueueKey{Priority: core.Bulk}].told([]error{q.err, nil})
 		stuck(0)
 		send()
 		time.Sleep(patience)
 		topic.Send(t.Context(), nil) // says nothing
 		stuck(patience)
-		if w.outlets[core.Default].stuck() != 0 {
+		if outlets[core.QueueKey{Priority: core.Default}].stuck() != 0 {
 			t.Error("another priority is stuck too")
 		}
 	})

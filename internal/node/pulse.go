@@ -47,7 +47,7 @@ func (s watchedStore) Waiting(ctx context.Context) ([]core.Lane, error) {
 	return lanes, err
 }
 
-// intake is what is known of the receiving of one priority.
+// intake is what is known of the receiving from one queue.
 type intake struct {
 	answered *pulse
 	waiting  atomic.Int32 // calls of Receive under way
@@ -64,15 +64,17 @@ func (i *intake) silent() time.Duration {
 // watchedQueue notes when its subscriptions are received from.
 type watchedQueue struct {
 	core.Queue
-	intakes map[core.Priority]*intake
+	group   string
+	intakes map[core.QueueKey]*intake
 }
 
-func watchQueue(q core.Queue) *watchedQueue {
-	w := &watchedQueue{Queue: q, intakes: map[core.Priority]*intake{}}
-	for _, p := range core.Priorities {
-		w.intakes[p] = &intake{answered: newPulse()}
+// watchQueue watches each queue of q.
+func watchQueue(q core.Queue) (core.Queue, map[core.QueueKey]*intake) {
+	intakes := map[core.QueueKey]*intake{}
+	for _, key := range core.GroupsOf(q).Keys() {
+		intakes[key] = &intake{answered: newPulse()}
 	}
-	return w
+	return core.WrapQueue(q, func(group string, q core.Queue) core.Queue { return &watchedQueue{q, group, intakes} }), intakes
 }
 
 // OpenSubscription opens one that is watched.
@@ -81,7 +83,7 @@ func (q *watchedQueue) OpenSubscription(ctx context.Context, p core.Priority) (c
 	if err != nil {
 		return nil, err
 	}
-	return watchedSubscription{sub, q.intakes[p]}, nil
+	return watchedSubscription{sub, q.intakes[core.QueueKey{Priority: p, Group: q.group}]}, nil
 }
 
 type watchedSubscription struct {

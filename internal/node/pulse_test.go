@@ -32,7 +32,7 @@ func (idleSubscription) Close(context.Context) error { return nil }
 func TestIdleIsNotSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := &idle{breaks: time.Hour}
-		w := watchQueue(q)
+		w, intakes := watchQueue(q)
 		s, err := w.OpenSubscription(t.Context(), core.Bulk)
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +40,7 @@ func TestIdleIsNotSilent(t *testing.T) {
 		receive := func() { _, _ = s.Receive(t.Context(), 1) }
 		silent := func(want time.Duration) {
 			t.Helper()
-			if got := w.intakes[core.Bulk].silent(); got != want {
+			if got := intakes[core.QueueKey{Priority: core.Bulk}].silent(); got != want {
 				t.Errorf("silent for %s, want %s", got, want)
 			}
 		}

@@ -55,12 +55,9 @@ func Run(roles string, store core.Store) (address string, stop func() error, err
 		return "", nil, err
 	}
 	settings.StopGrace = 0
-	var queue core.Queue
-	if settings.QueueMode() {
-		urls := map[core.Priority]string{core.Critical: settings.QueueCriticalURL, core.Default: settings.QueueDefaultURL, core.Bulk: settings.QueueBulkURL}
-		if queue, err = local.Open(urls); err != nil {
-			return "", nil, err
-		}
+	queue, err := settings.OpenQueues(func(urls map[core.Priority]string) (core.Queue, error) { return local.Open(urls) })
+	if err != nil {
+		return "", nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")

@@ -27,10 +27,12 @@ type DispatcherStore interface {
 	core.FleetStore
 	// CountQueued counts the queued rows of each priority.
 	CountQueued(ctx context.Context) (map[core.Priority]int, error)
+	// CountQueuedTypes counts them by priority and type.
+	CountQueuedTypes(ctx context.Context) ([]core.QueuedType, error)
 }
 
-// NewDispatcher opens the topics of queue. Jobs that are due at once are published while few of their priority are
-// queued; in economy mode, where a tick comes only each minute, at most a window of each priority in a minute. The
+// NewDispatcher opens the topics of queue. Jobs that are due at once are published while few are
+// in their queue; in economy mode, where a tick comes only each minute, at most a window of each queue in a minute. The
 // others wait for the tick, as do all that something holds back and those that no live worker handles; functions says that
 // consumers may live only while there is work, and types knows which are deliverable.
 func NewDispatcher(ctx context.Context, store DispatcherStore, queue core.Queue, s boot.Settings, types *core.Types, functions bool) (*Dispatcher, error) {
@@ -44,11 +46,11 @@ func NewDispatcher(ctx context.Context, store DispatcherStore, queue core.Queue,
 	}
 	o := core.SubmitDispatchOptions{Topics: d.topics, Fleet: core.NewFleetView(store), Types: types, Unannounced: functions}
 	if s.Economy {
-		credit := &credit{window: s.Window, left: map[core.Priority]int{}}
-		o.TakeCredit, o.Lease = func(_ context.Context, p core.Priority, n int) int { return credit.take(p, n, time.Now()) }, creditFor
+		credit := &credit{window: s.Window, left: map[core.QueueKey]int{}, queues: core.GroupsOf(queue).Keys()}
+		o.TakeCredit, o.Lease = func(_ context.Context, queue core.QueueKey, n int) int { return credit.take(queue, n, time.Now()) }, creditFor
 	} else {
-		room := &room{store: store}
-		o.TakeCredit = func(ctx context.Context, p core.Priority, n int) int { return room.take(ctx, p, n, time.Now()) }
+		room := &room{store: store, groups: core.GroupsOf(queue)}
+		o.TakeCredit = func(ctx context.Context, queue core.QueueKey, n int) int { return room.take(ctx, queue, n, time.Now()) }
 	}
 	var err error
 	d.SubmitStore, err = core.NewSubmitDispatcher(store, o)
@@ -72,20 +74,21 @@ type credit struct {
 	mu     sync.Mutex
 	window int
 	until  time.Time
-	left   map[core.Priority]int
+	queues []core.QueueKey
+	left   map[core.QueueKey]int
 }
 
 // take returns how many of n jobs may be published.
-func (c *credit) take(p core.Priority, n int, now time.Time) int {
+func (c *credit) take(queue core.QueueKey, n int, now time.Time) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now.Round(0).After(c.until) { // by the wall clock: the other one stands still while a function is frozen
 		c.until = now.Round(0).Add(creditFor)
-		for _, p := range core.Priorities {
-			c.left[p] = c.window
+		for _, each := range c.queues {
+			c.left[each] = c.window
 		}
 	}
-	n = min(n, c.left[p])
-	c.left[p] -= n
+	n = min(n, c.left[queue])
+	c.left[queue] -= n
 	return n
 }

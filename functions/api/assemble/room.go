@@ -25,16 +25,18 @@ const (
 type room struct {
 	store interface {
 		CountQueued(ctx context.Context) (map[core.Priority]int, error)
+		CountQueuedTypes(ctx context.Context) ([]core.QueuedType, error)
 	}
+	groups core.QueueGroups
 
 	mu       sync.Mutex
 	until    time.Time // when the count has to be made again; by the wall clock: the other one stands still while a function is frozen
-	left     map[core.Priority]int
+	left     map[core.QueueKey]int
 	counting chan struct{} // closed when the count that is being made has ended; nil while none is
 }
 
 // take returns how many of n jobs may be published. None where ctx ends first.
-func (r *room) take(ctx context.Context, p core.Priority, n int, now time.Time) int {
+func (r *room) take(ctx context.Context, queue core.QueueKey, n int, now time.Time) int {
 	now = now.Round(0)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -43,7 +45,7 @@ func (r *room) take(ctx context.Context, p core.Priority, n int, now time.Time) 
 		case r.counting == nil:
 			r.count(ctx, now)
 		case now.Before(r.until.Add(staleFor)):
-			return r.takeLeft(p, n)
+			return r.takeLeft(queue, n)
 		default:
 			r.await(ctx)
 		}
@@ -51,12 +53,12 @@ func (r *room) take(ctx context.Context, p core.Priority, n int, now time.Time) 
 	if ctx.Err() != nil {
 		return 0
 	}
-	return r.takeLeft(p, n)
+	return r.takeLeft(queue, n)
 }
 
-func (r *room) takeLeft(p core.Priority, n int) int {
-	n = min(n, r.left[p])
-	r.left[p] -= n
+func (r *room) takeLeft(queue core.QueueKey, n int) int {
+	n = min(n, r.left[queue])
+	r.left[queue] -= n
 	return n
 }
 
@@ -81,12 +83,12 @@ func (r *room) count(ctx context.Context, now time.Time) {
 	if ctx.Err() != nil {
 		return
 	}
-	left, holds := map[core.Priority]int{}, fullFor
-	for _, p := range core.Priorities {
+	left, holds := map[core.QueueKey]int{}, fullFor
+	for _, queue := range r.groups.Keys() {
 		if err == nil {
-			left[p] = max(0, core.WindowFloor-queued[p])
+			left[queue] = max(0, core.WindowFloor-queued[queue])
 		}
-		if left[p] > 0 {
+		if left[queue] > 0 {
 			holds = roomFor
 		}
 	}
@@ -94,10 +96,19 @@ func (r *room) count(ctx context.Context, now time.Time) {
 }
 
 // ask asks the store without the mutex, which is held before and after.
-func (r *room) ask(ctx context.Context) (map[core.Priority]int, error) {
+func (r *room) ask(ctx context.Context) (map[core.QueueKey]int, error) {
 	r.mu.Unlock()
 	defer r.mu.Lock()
 	ctx, cancel := context.WithTimeout(ctx, roomTimeout)
 	defer cancel()
-	return r.store.CountQueued(ctx)
+	var all [len(core.Priorities)]int
+	if len(r.groups.Names()) > 0 {
+		types, err := r.store.CountQueuedTypes(ctx)
+		return r.groups.Queued(all, types), err
+	}
+	queued, err := r.store.CountQueued(ctx)
+	for p, n := range queued {
+		all[p-1] = n
+	}
+	return r.groups.Queued(all, nil), err
 }

@@ -70,6 +70,15 @@ func TestDispatchBesideTheTick(t *testing.T) {
 	if counted, err := store.CountQueued(t.Context()); err != nil || counted[core.Default] != core.WindowFloor || counted[core.Critical] != 5 || counted[core.Bulk] != 0 {
 		t.Errorf("queued are %v, %v", counted, err)
 	}
+	types, err := store.CountQueuedTypes(t.Context())
+	if err != nil || len(types) != 2 {
+		t.Errorf("queued are, by type, %+v, %v", types, err)
+	}
+	for _, of := range types {
+		if want := map[core.Priority]int{core.Default: core.WindowFloor, core.Critical: 5}[of.Priority]; of.Type != "echo" || of.N != want {
+			t.Errorf("queued are, by type, %+v", types)
+		}
+	}
 	if n := queued(open(), core.Default, 60); n != 0 {
 		t.Errorf("where there is no room %d were published", n)
 	}
@@ -78,6 +87,7 @@ func TestDispatchBesideTheTick(t *testing.T) {
 // counted is what a store says.
 type counted struct {
 	queued map[core.Priority]int
+	types  []core.QueuedType
 	err    error
 	asked  int
 }
@@ -85,6 +95,26 @@ type counted struct {
 func (c *counted) CountQueued(context.Context) (map[core.Priority]int, error) {
 	c.asked++
 	return c.queued, c.err
+}
+
+func (c *counted) CountQueuedTypes(context.Context) ([]core.QueuedType, error) {
+	c.asked++
+	return c.types, c.err
+}
+
+// With groups of types each has room of its own: a full queue of one is nobody else's.
+func TestRoomIsOfEachGroup(t *testing.T) {
+	groups, err := core.NewQueueGroups(map[string][]string{"media": {"video.*"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := &counted{types: []core.QueuedType{{Priority: core.Default, Type: "video.encode", N: 60}, {Priority: core.Default, Type: "video.cut", N: 50}, {Priority: core.Default, Type: "mail", N: 95}}}
+	r := &room{store: store, groups: groups}
+	for queue, want := range map[core.QueueKey]int{{Priority: core.Default, Group: "media"}: 0, {Priority: core.Default}: 5, {Priority: core.Bulk, Group: "media"}: 10} {
+		if got := r.take(t.Context(), queue, 10, time.Now()); got != want {
+			t.Errorf("%s: %d of 10 taken, want %d", queue, got, want)
+		}
+	}
 }
 
 func TestRoomIsCountedOnceASecond(t *testing.T) {
@@ -98,17 +128,17 @@ func TestRoomIsCountedOnceASecond(t *testing.T) {
 	}{{0, 3, 3, 1}, {time.Millisecond, 3, 2, 1}, {0, 3, 0, 1}, {time.Second, 1, 1, 2}}
 	for i, step := range steps {
 		now = now.Add(step.after)
-		if got := r.take(t.Context(), core.Default, step.take, now); got != step.want || store.asked != step.asked {
+		if got := r.take(t.Context(), core.QueueKey{Priority: core.Default}, step.take, now); got != step.want || store.asked != step.asked {
 			t.Errorf("step %d: %d taken and asked %d times, want %d and %d", i, got, store.asked, step.want, step.asked)
 		}
 	}
-	if got := r.take(t.Context(), core.Critical, 1, now); got != 0 {
+	if got := r.take(t.Context(), core.QueueKey{Priority: core.Critical}, 1, now); got != 0 {
 		t.Errorf("%d taken of a full queue", got)
 	}
 	store.err = errors.New("it does not answer")
 	now = now.Add(time.Second)
 	for _, wait := range []time.Duration{0, fullFor - time.Millisecond} {
-		if got := r.take(t.Context(), core.Default, 1, now.Add(wait)); got != 0 || store.asked != 3 {
+		if got := r.take(t.Context(), core.QueueKey{Priority: core.Default}, 1, now.Add(wait)); got != 0 || store.asked != 3 {
 			t.Errorf("%s after no answer: %d taken, asked %d times", wait, got, store.asked)
 		}
 	}
@@ -116,6 +146,7 @@ func TestRoomIsCountedOnceASecond(t *testing.T) {
 
 // slow is a store that answers once it is let, or not at all.
 type slow struct {
+	DispatcherStore
 	asked  atomic.Int32
 	answer chan map[core.Priority]int
 }
@@ -140,7 +171,7 @@ func TestRoomIsCountedUnderNoLock(t *testing.T) {
 		gone, hangUp := context.WithCancel(t.Context())
 		take := func(ctx context.Context) chan int {
 			took := make(chan int, 1)
-			go func() { took <- r.take(ctx, core.Default, 1, time.Now()) }()
+			go func() { took <- r.take(ctx, core.QueueKey{Priority: core.Default}, 1, time.Now()) }()
 			synctest.Wait()
 			return took
 		}

@@ -79,17 +79,9 @@ func (h *Host) open(ctx context.Context) error {
 // OpenQueue opens the queues that the settings name; nil where they name none. Visibility is for those who receive, and
 // zero for the others; see aws.QueueOptions.
 func (h *Host) OpenQueue(ctx context.Context, visibility time.Duration) (core.Queue, error) {
-	s := h.Settings
-	if !s.QueueMode() {
-		return nil, nil
-	}
-	queue, err := aws.OpenQueue(ctx, map[core.Priority]string{
-		core.Critical: s.QueueCriticalURL, core.Default: s.QueueDefaultURL, core.Bulk: s.QueueBulkURL,
-	}, aws.QueueOptions{Visibility: visibility})
-	if err != nil {
-		return nil, fmt.Errorf("BELFRY_QUEUE_*_URL: %w", err)
-	}
-	return queue, nil
+	return h.Settings.OpenQueues(func(urls map[core.Priority]string) (core.Queue, error) {
+		return aws.OpenQueue(ctx, urls, aws.QueueOptions{Visibility: visibility})
+	})
 }
 
 // Close closes what Open opened. Nothing may be at work.

@@ -102,17 +102,9 @@ func readSettings(ctx context.Context) (boot.Settings, error) {
 
 // OpenQueue opens the queues that the settings name; nil where they name none.
 func (f *Function) OpenQueue(ctx context.Context) (core.Queue, error) {
-	s := f.Settings
-	if !s.QueueMode() {
-		return nil, nil
-	}
-	queue, err := aws.OpenQueue(ctx, map[core.Priority]string{
-		core.Critical: s.QueueCriticalURL, core.Default: s.QueueDefaultURL, core.Bulk: s.QueueBulkURL,
-	}, aws.QueueOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("BELFRY_QUEUE_*_URL: %w", err)
-	}
-	return queue, nil
+	return f.Settings.OpenQueues(func(urls map[core.Priority]string) (core.Queue, error) {
+		return aws.OpenQueue(ctx, urls, aws.QueueOptions{})
+	})
 }
 
 // Begin begins an invocation; what it returns ends it. Connections that may have died while the function was frozen are
