@@ -11,12 +11,24 @@ import (
 // KeptJob is what is kept under the idempotency key of a single job: the job as it was accepted, and what it came to. The
 // answer is made of it again.
 type KeptJob struct {
-	Job       NewJob // but for when it was asked to run and how it was dispatched
+	Job       NewJob // but for when it was asked to run and how it was dispatched, and its payload until Repeat
 	Submitted Submitted
+
+	whole bool // the payload was kept
 }
 
-// keptMark begins what is kept of a single job. No gzip member begins so: PackAnswer's begin with 0x1f.
-const keptMark = 1
+// Repeat takes the payload from the repeated call. It is the first one's: the key's hash is of the whole body.
+func (k *KeptJob) Repeat(asked *NewJob) {
+	if !k.whole {
+		k.Job.Payload = asked.Payload
+	}
+}
+
+// What is kept of a single job begins with a mark. No gzip member begins so: PackAnswer's begin with 0x1f.
+const (
+	keptWhole = 1 // with the payload; no longer written
+	keptMark  = 2
+)
 
 // keptHead is how long the mark is with what follows it, big endian: the id, run_at and created_at in microseconds since 2000,
 // and the status in two bytes.
@@ -25,10 +37,10 @@ const keptHead = 1 + 8 + 8 + 8 + 2
 // keptEpoch is PostgreSQL's, 2000-01-01, in Unix microseconds.
 const keptEpoch = 946_684_800_000_000
 
-// packedJob is a NewJob as it is kept. Payload and target must come back byte for byte, and JSON in JSON would not.
+// packedJob is a NewJob as it is kept. The target must come back byte for byte, and JSON in JSON would not.
 type packedJob struct {
 	Type         string          `json:"type"`
-	Payload      []byte          `json:"payload,omitempty"`
+	Payload      []byte          `json:"payload,omitempty"` // with keptWhole
 	Priority     Priority        `json:"priority,omitempty"`
 	Tenant       string          `json:"tenant,omitempty"`
 	MaxAttempts  int             `json:"max_attempts,omitempty"`
@@ -41,10 +53,11 @@ type packedJob struct {
 	Trace        string          `json:"trace,omitempty"`
 }
 
-// PackJob is job in the form in which stores keep it after the head.
+// PackJob is job in the form in which stores keep it after the head: without the payload, which may be large and which every
+// repeated call brings along.
 func PackJob(j *NewJob) ([]byte, error) {
 	return json.Marshal(packedJob{
-		j.Type, j.Payload, j.Priority, j.Tenant, j.MaxAttempts, j.Timeout, j.ExpiresAt, j.ExpiresAfter, j.Backoff, j.Target, j.Tags, j.Trace,
+		j.Type, nil, j.Priority, j.Tenant, j.MaxAttempts, j.Timeout, j.ExpiresAt, j.ExpiresAfter, j.Backoff, j.Target, j.Tags, j.Trace,
 	})
 }
 
@@ -60,7 +73,7 @@ func KeptHead(s Submitted) []byte {
 // ReadKept is an earlier answer, of what a store keeps under an idempotency key. An error means that this is damaged.
 func ReadKept(status int, kept []byte) (once Once, err error) {
 	once.Replayed = true
-	if len(kept) == 0 || kept[0] != keptMark {
+	if len(kept) == 0 || kept[0] != keptMark && kept[0] != keptWhole {
 		once.Answer.Status = status
 		once.Answer.Body, err = UnpackAnswer(kept)
 		return once, err
@@ -82,6 +95,7 @@ func ReadKept(status int, kept []byte) (once Once, err error) {
 			ExpiresAt: p.ExpiresAt, ExpiresAfter: p.ExpiresAfter, Backoff: p.Backoff, Target: p.Target, Tags: p.Tags, Trace: p.Trace,
 		},
 		Submitted: Submitted{ID: number(1), RunAt: instant(9), CreatedAt: instant(17), Status: Status(binary.BigEndian.Uint16(kept[25:]))},
+		whole:     kept[0] == keptWhole,
 	}
 	return once, nil
 }

@@ -44,12 +44,30 @@ func TestKeptJobHasEveryField(t *testing.T) {
 	}
 	kept := append(KeptHead(made), packed...)
 	once, err := ReadKept(0, kept)
-	if err != nil || !once.Replayed || !reflect.DeepEqual(*once.Kept, KeptJob{job, made}) {
-		t.Errorf("%v\ngot  %+v\nwant %+v", err, once.Kept, KeptJob{job, made})
+	if err != nil || len(once.Kept.Job.Payload) > 0 {
+		t.Fatalf("%+v, %v", once.Kept, err)
 	}
-	for _, damaged := range [][]byte{nil, kept[:1], kept[:20], kept[:len(kept)-1], append([]byte{2}, kept...)} {
+	once.Kept.Repeat(&NewJob{Payload: job.Payload})
+	if want := (KeptJob{Job: job, Submitted: made}); !once.Replayed || !reflect.DeepEqual(*once.Kept, want) {
+		t.Errorf("got  %+v\nwant %+v", once.Kept, want)
+	}
+	for _, damaged := range [][]byte{nil, kept[:1], kept[:20], kept[:len(kept)-1], append([]byte{3}, kept...)} {
 		if _, err := ReadKept(0, damaged); err == nil {
 			t.Errorf("what is damaged is read: %q", damaged)
 		}
+	}
+}
+
+// What was kept with its payload is given again as it was.
+func TestKeptJobOfBeforeHasItsPayload(t *testing.T) {
+	kept := KeptHead(Submitted{ID: 7, Status: Scheduled})
+	kept[0] = keptWhole
+	once, err := ReadKept(0, append(kept, `{"type":"echo","payload":"eyJhIjoxfQ==","max_attempts":5}`...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	once.Kept.Repeat(&NewJob{Payload: []byte("1")})
+	if k := once.Kept; string(k.Job.Payload) != `{"a":1}` || k.Job.Type != "echo" || k.Job.MaxAttempts != 5 || k.Submitted.ID != 7 {
+		t.Errorf("%+v", k)
 	}
 }

@@ -12,9 +12,6 @@ import (
 // found by the workers' own timer.
 const wakeWithin = time.Second
 
-// maxGroupedBytes is up to which size of payload and target jobs share commits: what is larger is kept compressed.
-const maxGroupedBytes = 16 << 10
-
 // ErrClosed is the answer of a Submitter that was closed.
 var ErrClosed = errors.New("closed")
 
@@ -108,13 +105,12 @@ func (s *Submitter) SubmitOnce(ctx context.Context, key IdempotencyKey, jobs []N
 	return once, nil
 }
 
-// SubmitOneOnce is SubmitOnce for one job. Without a dedupe key, and unless it is large, the job shares commits, as those of
-// Submit do. The answer is made of the job and what it came to, or of those of the earlier call.
+// SubmitOneOnce is SubmitOnce for one job. Without a dedupe key the job shares commits, as those of Submit do. The answer is made of the job and what it came to, or of those of the earlier call.
 func (s *Submitter) SubmitOneOnce(ctx context.Context, key IdempotencyKey, job NewJob, render func(*NewJob, Submitted) Answer) (Once, error) {
 	jobs := []NewJob{job}
-	if job.DedupeKey != "" || len(job.Payload)+len(job.Target) > maxGroupedBytes {
+	if job.DedupeKey != "" {
 		once, err := s.SubmitOnce(ctx, key, jobs, func(answers []Submitted) (Answer, error) { return render(&jobs[0], answers[0]), nil })
-		return rendered(once, nil, render), err
+		return rendered(once, &jobs[0], render), err
 	}
 	if err := s.prepare(ctx, jobs); err != nil {
 		return Once{}, err
@@ -123,12 +119,13 @@ func (s *Submitter) SubmitOneOnce(ctx context.Context, key IdempotencyKey, job N
 	return rendered(once, &jobs[0], render), err
 }
 
-// rendered makes the answer where it is made of a job: of job, or of one that was kept.
+// rendered makes the answer of job, or of what was kept of it, unless an answer was kept.
 func rendered(o Once, job *NewJob, render func(*NewJob, Submitted) Answer) Once {
 	switch {
 	case o.Kept != nil:
+		o.Kept.Repeat(job)
 		o.Answer = render(&o.Kept.Job, o.Kept.Submitted)
-	case job != nil && len(o.Jobs) == 1:
+	case len(o.Jobs) == 1:
 		o.Answer = render(job, o.Jobs[0])
 	}
 	return o

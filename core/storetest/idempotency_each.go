@@ -121,6 +121,9 @@ func onceEachKept(s *stage) {
 		one, err := s.second().store.SubmitOnce(s.ctx, call.Key, nil, renderIDs)
 		s.must(err)
 		for _, kept := range []*core.KeptJob{again.Kept, one.Kept} {
+			if kept != nil {
+				kept.Repeat(&call.Job)
+			}
 			if kept == nil || !reflect.DeepEqual(kept.Job, want) {
 				s.Fatalf("kept is %+v, want %+v", kept, want)
 			}

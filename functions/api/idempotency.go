@@ -61,6 +61,7 @@ var errNothingWritten = errors.New("nothing is written")
 // fault nothing is written, and it is the error unless there is such an answer: what was right when it was first
 // asked may be no more, as an expires_at that lay ahead.
 func (a *API) submitOnce(w http.ResponseWriter, r *http.Request, key core.IdempotencyKey, jobs []core.NewJob, fault error, render func([]core.Submitted) core.Answer) error {
+	asked := jobs
 	if fault != nil {
 		jobs = nil
 	}
@@ -70,7 +71,8 @@ func (a *API) submitOnce(w http.ResponseWriter, r *http.Request, key core.Idempo
 		}
 		return render(answers), nil
 	})
-	if once.Kept != nil {
+	if once.Kept != nil && len(asked) == 1 {
+		once.Kept.Repeat(&asked[0])
 		once.Answer = submitAnswer(&once.Kept.Job, once.Kept.Submitted)
 	}
 	return a.answerOnce(w, r, once, err)

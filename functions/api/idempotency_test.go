@@ -97,9 +97,13 @@ func TestKeyedBatchIsReplayed(t *testing.T) {
 func TestReplayOutlivesTheRulesOfTime(t *testing.T) {
 	clock := &clock{}
 	b := newBench(t, func(o *api.Options) { o.Now = clock.now })
-	body := `{"type":"echo","expires_at":"` + clock.now().Add(time.Hour).UTC().Format(time.RFC3339) + `"}`
+	payload := `{ "n": 1e5, "s": "` + strings.Repeat("x", 20<<10) + `" }`
+	body := `{"type":"echo","tags":["x"],"priority":"bulk","payload":` + payload + `,"expires_at":"` + clock.now().Add(time.Hour).UTC().Format(time.RFC3339) + `"}`
 	batch := `{"jobs":[` + body + `]}`
 	one, many := b.do("POST", "/v1/jobs", body, key, "one").want(t, http.StatusCreated), b.do("POST", "/v1/jobs/batch", batch, key, "many").want(t, http.StatusOK)
+	if !strings.Contains(one.body, payload) {
+		t.Errorf("the first answer is without the payload: %.300s", one.body)
+	}
 	clock.advance(2 * time.Hour)
 	b.do("POST", "/v1/jobs", body).want(t, http.StatusUnprocessableEntity)
 	b.do("POST", "/v1/jobs", body, key, "new").want(t, http.StatusUnprocessableEntity)

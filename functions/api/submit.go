@@ -26,7 +26,7 @@ func (a *API) submit(w http.ResponseWriter, r *http.Request) error {
 	j, err := a.jobIn(r, raw)
 	switch {
 	case key != nil && err != nil:
-		return a.submitOnce(w, r, *key, nil, err, nil)
+		return a.submitOnce(w, r, *key, []core.NewJob{j}, err, nil)
 	case key != nil:
 		once, err := a.Once.SubmitOneOnce(r.Context(), *key, j, submitAnswer)
 		return a.answerOnce(w, r, once, err)

@@ -14,7 +14,7 @@ WITH asked AS MATERIALIZED (
 ), kept AS (
     INSERT INTO belfry.idempotency_keys AS k (holder, key, hash, status, answer, expires_at)
     SELECT holder, key, hash, 0,
-           '\x01'::bytea || int8send(id) || timestamptz_send(starts_at) || timestamptz_send({now}) || int2send(status::smallint) || packed, {now} + keep
+           '\x02'::bytea || int8send(id) || timestamptz_send(starts_at) || timestamptz_send({now}) || int2send(status::smallint) || packed, {now} + keep
     FROM   asked
     WHERE  pg_try_advisory_xact_lock(number)
     ORDER  BY holder COLLATE "C", key COLLATE "C"

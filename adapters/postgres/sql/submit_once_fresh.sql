@@ -15,7 +15,7 @@ WITH asked AS MATERIALIZED (
 ), kept AS (
     INSERT INTO belfry.idempotency_keys (holder, key, hash, status, answer, expires_at)
     SELECT holder, key, hash, 0,
-           '\x01'::bytea || int8send(id) || timestamptz_send(starts_at) || timestamptz_send({now}) || int2send(status::smallint) || packed, {now} + keep
+           '\x02'::bytea || int8send(id) || timestamptz_send(starts_at) || timestamptz_send({now}) || int2send(status::smallint) || packed, {now} + keep
     FROM   asked
 ), written AS (
     INSERT INTO belfry.jobs (id, type, payload, priority, tenant, run_at, created_at, max_attempts, timeout, expires_at, backoff,
