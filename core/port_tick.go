@@ -55,6 +55,12 @@ type QueuedType struct {
 	N        int
 }
 
+// DueRequest says what TickStore.DueIn counts as something to do.
+type DueRequest struct {
+	Alerts bool          // events of alerts that wait to be published
+	News   time.Duration // counts (AddRollups) of minutes that began this short a time ago. Zero means none
+}
+
 // Held is one bucket lease: its token fences every dispatch made under it.
 type Held struct {
 	Bucket int

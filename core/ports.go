@@ -85,6 +85,11 @@ type TickStore interface {
 	// returns to scheduled what one had been given. These act
 	// on held buckets only, under a lock of their lease rows: a holder deposed meanwhile changes no row.
 	Tick(ctx context.Context, req TickRequest) (TickResult, error)
+	// DueIn says how long a tick misses nothing that makes no pass: until the next job, schedule or expiry is due, at most an hour,
+	// and no time at all (≤ 0) while there is something to do or to watch. That is, besides what is due: jobs in flight, a schedule
+	// with a run that waits, a type whose success is overdue, failures and rows set apart that nobody was told of, alerts about
+	// failures that are open, and what req adds. It changes nothing. One transaction, whose work does not grow with the rows of a lane.
+	DueIn(ctx context.Context, req DueRequest) (time.Duration, error)
 	// ReleaseLeases gives the holder's leases up as clean: what it queued is published and need not be again.
 	ReleaseLeases(ctx context.Context, holder string) error
 	// Undispatch makes the dispatch lease of these queued rows pass now: their Send failed or is unknown.

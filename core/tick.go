@@ -148,7 +148,7 @@ func (o TickerOptions) withDefaults() TickerOptions {
 // Tick makes one pass and waits for what it began, publishing and upkeep included. A host that invokes it
 // every second needs no Run. One goroutine at a time may call it.
 func (t *Ticker) Tick(ctx context.Context) (TickReport, error) {
-	report, err := t.pass(ctx)
+	report, err := t.pass(ctx, ctx)
 	t.background.Wait()
 	if t.dispatcher != nil {
 		err = errors.Join(err, t.dispatcher.publisher.flush(ctx, t.store))
@@ -156,8 +156,9 @@ func (t *Ticker) Tick(ctx context.Context) (TickReport, error) {
 	return report, err
 }
 
-// pass is one pass. In direct mode it is one call of the store when there is nothing to do.
-func (t *Ticker) pass(whole context.Context) (TickReport, error) {
+// pass is one pass. In direct mode it is one call of the store when there is nothing to do. What it begins beside the passes,
+// upkeep and the publishing of alerts, may go on until the end of beside.
+func (t *Ticker) pass(whole, beside context.Context) (TickReport, error) {
 	// A pass longer than its leases would act on leases it may no longer have.
 	ctx, cancel := context.WithTimeout(whole, t.opts.LeaseLength)
 	defer cancel()
@@ -189,12 +190,12 @@ func (t *Ticker) pass(whole context.Context) (TickReport, error) {
 		report.NextIn = t.dispatcher.dispatch(req, res)
 	}
 	t.wake(res.Waiting)
-	t.maintain(whole, res.Held)
+	t.maintain(beside, res.Held)
 	more, err := t.reap(ctx, res, &report)
 	report.More = report.More || more
 	err = errors.Join(err, t.advance(ctx, res, &report), t.watchTypes(ctx, res), t.watchFailures(ctx, res, &report))
 	err = errors.Join(err, t.tellApart(ctx, res))
-	t.alert(whole, res)
+	t.alert(beside, res)
 	t.rollups.flush(ctx, t.store)
 	if err == nil && t.opts.OnTick != nil {
 		t.opts.OnTick(report)

@@ -30,6 +30,6 @@ func (t *Ticker) leavesIdle(report *TickReport, ran time.Duration) bool {
 	return true
 }
 
-// DueIn is the time until the next job or schedule was due when Run left because nothing was to do; zero where it left
-// for another reason. Call it after Run.
+// DueIn is the time until the next job or schedule was due when Run or Pass left because nothing was to do; zero where it
+// left for another reason. Call it after Run or Pass.
 func (t *Ticker) DueIn() time.Duration { return t.dueIn }

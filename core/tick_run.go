@@ -21,13 +21,15 @@ const (
 // outage or a read-only standby, are waited out with growing, jittered pauses. Leaving on purpose is success:
 // the error is about the leaving only, and says that the next holder has to wait for the leases to run out.
 func (t *Ticker) Run(ctx context.Context) error {
-	loop, stop := t.beforeDeadline(ctx)
+	until, end := t.beforeDeadline(ctx)
+	defer end()
+	loop, stop := context.WithCancel(until)
 	defer stop()
 	began := time.Now()
 	var trouble failures
 	for loop.Err() == nil {
 		started := time.Now()
-		report, err := t.pass(loop)
+		report, err := t.pass(loop, until)
 		var wait time.Duration
 		switch {
 		case err != nil && loop.Err() != nil:
@@ -44,7 +46,8 @@ func (t *Ticker) Run(ctx context.Context) error {
 		}
 		sleep(loop, wait)
 	}
-	stop()
+	t.background.Wait()
+	end()
 	return t.leave(ctx)
 }
 
@@ -52,14 +55,17 @@ func (t *Ticker) Run(ctx context.Context) error {
 // process. It makes passes until one finds nothing, at least two because the first learns what waits, for at most
 // passFor or until a margin before ctx's deadline. A Ticker makes one Run or Pass.
 func (t *Ticker) Pass(ctx context.Context) error {
-	loop, stop := t.beforeDeadline(ctx)
-	defer stop()
-	loop, end := context.WithTimeout(loop, passFor)
+	until, end := t.beforeDeadline(ctx)
 	defer end()
+	loop, stop := context.WithTimeout(until, passFor)
+	defer stop()
 	var err error
 	for n := 0; err == nil && loop.Err() == nil; n++ {
 		var report TickReport
-		if report, err = t.pass(loop); report.idle() && n > 0 {
+		if report, err = t.pass(loop, until); report.idle() && n > 0 {
+			if report.Held > 0 {
+				t.dueIn = report.DueIn
+			}
 			break
 		}
 		sleep(loop, min(report.NextIn, passGap))
@@ -67,6 +73,7 @@ func (t *Ticker) Pass(ctx context.Context) error {
 	if loop.Err() != nil {
 		err = nil // cut off by the stop, not a failure
 	}
+	t.background.Wait()
 	end()
 	return errors.Join(err, t.leave(ctx))
 }

@@ -16,6 +16,9 @@ const (
 	idleKey = "belfry.idle"
 )
 
+// unaskedKey marks a context whose connection is used without asking first whether it still lives.
+type unaskedKey struct{}
+
 // pingTimeout bounds the question whether a connection still lives: a dead one often says nothing at all.
 const pingTimeout = 3 * time.Second
 
@@ -33,7 +36,10 @@ func (s *Store) Rest(ctx context.Context) {
 
 // shouldPing reports whether a connection is asked whether it still lives. One on which the server has something to say
 // while nobody asks is likely to be at its end.
-func (s *Store) shouldPing(_ context.Context, p pgxpool.ShouldPingParams) bool {
+func (s *Store) shouldPing(ctx context.Context, p pgxpool.ShouldPingParams) bool {
+	if ctx.Value(unaskedKey{}) != nil {
+		return !quiet(p.Conn.PgConn().Conn())
+	}
 	known := p.Conn.PgConn().CustomData()
 	thaws := s.thaws.Load()
 	if asked, _ := known[thawKey].(int64); asked != thaws {

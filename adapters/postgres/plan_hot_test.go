@@ -55,6 +55,10 @@ func hotStatements(running, queued []core.Ref, claim core.ClaimRequest, queue co
 		{"unhandled", func(s *Store) error { return s.Unhandled(ctx, queued) }, byID, 30},
 		{"read claim", func(s *Store) error { _, err := s.ReadClaim(ctx, claim.ClaimID); return err }, []string{"jobs_running"}, 5},
 		{"waiting", func(s *Store) error { _, err := s.Waiting(ctx); return err }, waiting, 5},
+		{"due in", func(s *Store) error {
+			_, err := s.DueIn(ctx, core.DueRequest{Alerts: true, News: time.Minute})
+			return err
+		}, tick, 1},
 		{"stats of a tenant", func(s *Store) error { _, err := s.StatsOf(ctx, "tenant-2"); return err }, tick, 5},
 		{"get", func(s *Store) error { _, err := s.Get(ctx, ids[0]); return err }, byID, 1},
 		{"ended", func(s *Store) error { _, err := s.Ended(ctx, ids); return err }, byID, 30},

@@ -20,7 +20,8 @@ const oldestServer = 14
 // one. A session of its own is given settings that hold until it ends, whatever is changed later.
 func (s *Store) beginSession(ctx context.Context, conn *pgx.Conn) error {
 	pg := conn.PgConn()
-	found, err := oneRow(pg.ExecParams(ctx, s.sql["server"], nil, nil, nil, nil))
+	own := [][]byte{[]byte(strconv.FormatUint(uint64(pg.PID()), 10)), []byte(milliseconds(sessionLockWait))}
+	found, err := oneRow(pg.ExecParams(ctx, s.sql["session"], own, nil, nil, nil))
 	if err != nil {
 		return err
 	}
@@ -32,15 +33,13 @@ func (s *Store) beginSession(ctx context.Context, conn *pgx.Conn) error {
 	if found[serverFsync] != "on" || found[serverFullPageWrites] != "on" {
 		s.warn("fsync or full_page_writes is off on the server: when its machine crashes, jobs that were accepted may be lost, and all of its data")
 	}
-	if process, err := strconv.ParseUint(found[serverProcess], 10, 32); err != nil || uint32(process) != pg.PID() {
-		return nil //nolint:nilerr // a pooler: the next transaction may be in another session
+	if found[serverOwn] == "t" { // else a pooler: the next transaction may be in another session
+		wire.Prepare(pg)
 	}
-	wire.Prepare(pg)
-	_, err = oneRow(pg.ExecParams(ctx, s.sql["session"], [][]byte{[]byte(milliseconds(sessionLockWait)), []byte(found[serverCommit])}, nil, nil, nil))
-	return err
+	return nil
 }
 
-// Places of the columns of server.sql.
+// Places of the columns of session.sql.
 const (
 	serverVersion = iota
 	serverIsolation
@@ -48,7 +47,7 @@ const (
 	serverCommit
 	serverFsync
 	serverFullPageWrites
-	serverProcess
+	serverOwn
 )
 
 // checkSession refuses a server, or settings of its database or this role, on which the store would not keep its word.

@@ -222,6 +222,35 @@ func (t *tick) finishDispatch() {
 	t.result.Taken = t.claim.taken
 }
 
+// DueIn says how long a tick that makes no pass misses nothing; see core.TickStore. It is asked by processes that were
+// frozen, whose connection most often still lives: the question whether it does would be a transaction of its own, so this one is
+// sent without, and again if the connection turns out to be gone or says nothing.
+func (s *Store) DueIn(ctx context.Context, req core.DueRequest) (in time.Duration, err error) {
+	calls := []wire.Call{
+		s.guard(s.opts.LockTimeout),
+		s.sql.call("due_in", s.args(3).Text(core.AlertJobFailed).Bool(req.Alerts).Interval(req.News), func(r wire.Row) error {
+			switch {
+			case r.Bool(1):
+				in = 0
+			case r.Null(2):
+				in = maxScheduleIn
+			default:
+				in = min(r.Time(2).Sub(r.Time(0)), maxScheduleIn)
+			}
+			return nil
+		}),
+	}
+	unasked, cancel := context.WithTimeout(context.WithValue(ctx, unaskedKey{}, true), pingTimeout)
+	err = s.repeat(unasked, "due in", calls...)
+	silent := err != nil && unasked.Err() != nil && ctx.Err() == nil
+	cancel()
+	if silent {
+		s.Thawed()
+		err = s.repeat(ctx, "due in", calls...)
+	}
+	return in, err
+}
+
 // Undispatch makes the dispatch lease of these queued rows pass now.
 func (s *Store) Undispatch(ctx context.Context, refs []core.Ref) error {
 	if len(refs) == 0 {

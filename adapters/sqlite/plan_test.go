@@ -48,6 +48,7 @@ var plans = map[string][]string{
 	"due_schedules":   {"SEARCH schedules USING COVERING INDEX schedules_due (next_due>? AND next_due<?)", "SEARCH s USING INDEX schedules_waiting (id>?)", "SEARCH schedules USING COVERING INDEX schedules_expecting (expect_by>? AND expect_by<?)", "SEARCH j USING COVERING INDEX jobs_of_schedules (tenant=? AND schedule=?)"},
 	"expecting_types": {"SCAN t USING INDEX job_types_expecting", "SEARCH r USING INDEX rollups_of_types (type=? AND minute>?)", "SEARCH a USING INDEX alerts_open (kind=? AND tenant=? AND subject=?)"},
 	"next_schedule":   {"SEARCH schedules USING COVERING INDEX schedules_due (next_due>?)", "SEARCH schedules USING COVERING INDEX schedules_expecting (expect_by>?)"},
+	"due_in":          {"SEARCH jobs USING COVERING INDEX jobs_expiring (expires_at>?)", "SEARCH schedules USING COVERING INDEX schedules_due (next_due>?)", "SEARCH schedules USING COVERING INDEX schedules_expecting (expect_by>?)", "SEARCH rollups USING COVERING INDEX rollups_open (minute>?)", "SEARCH job_types USING INDEX job_types_expecting"},
 	"succeeded":       {"SEARCH job_history USING INDEX job_history_of_schedules (tenant=? AND schedule=? AND scheduled_for>?)"},
 	"active_runs":     {"SEARCH jobs USING COVERING INDEX jobs_of_schedules (tenant=? AND schedule=?)"},
 	"occurrences":     {"SEARCH occurrences USING INDEX occurrences_of_schedule (schedule_id=? AND from_at<?)"},

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
@@ -146,6 +147,34 @@ func (t *tx) waiting(req core.TickRequest) ([]core.Lane, error) {
 		return nil
 	})
 	return lanes, err
+}
+
+// DueIn says how long a tick that makes no pass misses nothing; see core.TickStore.
+func (s *Store) DueIn(ctx context.Context, req core.DueRequest) (in time.Duration, err error) {
+	now := s.clock.now()
+	news := int64(math.MaxInt64)
+	if req.News > 0 {
+		news = now - req.News.Microseconds()
+	}
+	err = s.readers.read(ctx, func(c *conn) error {
+		return c.snapshot(ctx, func() error {
+			in = maxScheduleIn
+			err := c.query(ctx, "due_in", func(r row) error {
+				if in = min(in, until(now, r.int(1))); r.int(0) != 0 {
+					in = 0
+				}
+				return nil
+			}, now, core.AlertJobFailed, number(req.Alerts), news)
+			if err != nil {
+				return err
+			}
+			return c.query(ctx, "lanes", func(r row) error {
+				in = min(in, until(now, r.int(2)))
+				return nil
+			})
+		})
+	})
+	return in, wrap("due in", err)
 }
 
 // until is the time from now to at, within what a duration can hold.

@@ -20,7 +20,7 @@ func scenarios() []scenario {
 		leaseScenarios(), dispatchScenarios(), unhandledScenarios(), workerScenarios(),
 		moveScenarios(), listScenarios(), lostAnswerScenarios(), damageScenarios(), rollupScenarios(), statsScenarios(), maintainScenarios(),
 		claimScenarios(), fairScenarios(), startScenarios(), heartbeatScenarios(), scheduleScenarios(),
-		typeScenarios(), secretScenarios(), installationScenarios(), tokenScenarios(), idempotencyScenarios(), onceEachScenarios(), acceptedScenarios(), waitingScenarios(), failureScenarios(), apartScenarios(),
+		typeScenarios(), secretScenarios(), installationScenarios(), tokenScenarios(), idempotencyScenarios(), onceEachScenarios(), acceptedScenarios(), waitingScenarios(), dueInScenarios(), failureScenarios(), apartScenarios(),
 	)
 }
 

@@ -1,8 +1,12 @@
 package tick
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"log/slog"
 	"path/filepath"
+	"reflect"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -10,6 +14,7 @@ import (
 	"github.com/belfry-dev/belfry/adapters/local"
 	"github.com/belfry-dev/belfry/adapters/sqlite"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/boot"
 )
 
 // idle is a tick that ends when idle, over a store whose clock can be moved.
@@ -47,7 +52,7 @@ func (i *idle) submit(t *testing.T, delay time.Duration) int64 {
 	return answers[0].ID
 }
 
-func (i *idle) asleep(now time.Time) bool { return i.memory.Asleep(now, i.options.Log) }
+func (i *idle) asleep(now time.Time) bool { return i.memory.asleepAt(now, i.options.Log) }
 
 // begin begins an invocation; ended is closed with its end.
 func (i *idle) begin(t *testing.T) (ended chan struct{}) {
@@ -142,5 +147,108 @@ func TestInvokeBesideAnother(t *testing.T) {
 	}
 	if woken := i.memory.next(time.Minute, true, time.Now()); woken.leaveAfter != wokenFor || woken.leaveIdle != time.Minute {
 		t.Errorf("%+v", woken)
+	}
+}
+
+// counting counts what is asked of a store, by method; broken fails DueIn.
+type counting struct {
+	core.TickerStore
+	dueIn, ticks int
+	broken       error
+}
+
+func (c *counting) DueIn(ctx context.Context, req core.DueRequest) (time.Duration, error) {
+	c.dueIn++
+	if c.broken != nil {
+		return 0, c.broken
+	}
+	return c.TickerStore.DueIn(ctx, req)
+}
+
+func (c *counting) Tick(ctx context.Context, req core.TickRequest) (core.TickResult, error) {
+	c.ticks++
+	return c.TickerStore.Tick(ctx, req)
+}
+
+// A warm process asks one question while nothing is due, and makes whole passes in all other cases.
+func TestSkips(t *testing.T) {
+	for mode, set := range map[string]func(*boot.Settings){
+		"idle":    func(s *boot.Settings) { s.TickIdle, s.TickSleep = time.Minute, 0 },
+		"economy": func(s *boot.Settings) { s.Economy, s.TickIdle, s.TickSleep = true, 0, 0 },
+	} {
+		t.Run(mode, func(t *testing.T) {
+			i := newIdle(t)
+			set(&i.options.Settings)
+			store := &counting{TickerStore: i.store}
+			i.options.Store, i.options.Stats = store, i.store
+			now := time.Now()
+			skips := func(why string, at time.Time, want bool) {
+				t.Helper()
+				store.dueIn, store.ticks = 0, 0
+				if got := i.memory.Skips(t.Context(), i.options, at); got != want || store.ticks > 0 || want && store.dueIn != 1 {
+					t.Errorf("%s: skips %t after %d questions and %d ticks", why, got, store.dueIn, store.ticks)
+				}
+			}
+			skips("a process that has just started", now, false)
+			<-i.begin(t)
+			now = time.Now()
+			skips("a minute later", now.Add(time.Minute), true)
+			skips("ten minutes later", now.Add(10*time.Minute), false)
+			skips("a clock set back", now.Add(-11*time.Minute), false)
+			store.broken = errors.New("broken by the test")
+			skips("a store that does not answer", now, false)
+			store.broken = nil
+			id := i.submit(t, 30*time.Second)
+			skips("a job is due within the minute", now, mode == "economy")
+			i.offset.Add(time.Minute.Microseconds())
+			skips("a job is due", now, false)
+			if _, err := i.store.Cancel(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+			skips("none is", now, true)
+			other, err := i.store.Tick(t.Context(), core.TickRequest{Holder: "other", LeaseLength: time.Hour})
+			if err != nil || len(other.Held) != core.Buckets {
+				t.Fatal(len(other.Held), err)
+			}
+			<-i.begin(t)
+			skips("another ticks", now, false)
+		})
+	}
+}
+
+// A warm process that rests leaves the store alone after its question, too.
+func TestSkipsAndRests(t *testing.T) {
+	i := newIdle(t)
+	i.options.Settings.TickSleep = 5 * time.Minute
+	rested := 0
+	i.options.Rest = func(context.Context) { rested++ }
+	<-i.begin(t)
+	later := time.Now().Add(6 * time.Minute)
+	if i.asleep(later) || !i.memory.Skips(t.Context(), i.options, later) || !i.asleep(later.Add(4*time.Minute)) || rested != 2 {
+		t.Errorf("asleep until %s, rested %d times", i.memory.asleep, rested)
+	}
+}
+
+// The record of a quiet minute says what is known to be so, and repeats what else the last whole pass found.
+func TestSkipsRecordsTheState(t *testing.T) {
+	i := newIdle(t)
+	i.options.Settings.TickSleep = 0
+	var log bytes.Buffer
+	i.options.Log, i.options.Stats = slog.New(slog.NewJSONHandler(&log, nil)), i.store
+	if err := i.store.RaiseAlerts(t.Context(), []core.Alert{{Kind: core.AlertScheduleMissed, Subject: "a"}}); err != nil {
+		t.Fatal(err)
+	}
+	<-i.begin(t)
+	if !i.memory.Skips(t.Context(), i.options, time.Now()) {
+		t.Fatal("it does not skip")
+	}
+	said := records(t, log.String())
+	if len(said) != 2 || len(said[0]) != len(said[1]) {
+		t.Fatalf("%v", said)
+	}
+	delete(said[0], "time")
+	delete(said[1], "time")
+	if !reflect.DeepEqual(said[0], said[1]) || said[1]["open_alerts"] != 1.0 {
+		t.Errorf("said %v, then %v", said[0], said[1])
 	}
 }

@@ -27,10 +27,12 @@ type stateLog struct {
 	writing sync.WaitGroup
 }
 
-// latest is when the last record of a process was written, or tried: invocations may follow each other within seconds.
+// latest is when the last record of a process was written, or tried: invocations may follow each other within seconds. And
+// what it said.
 type latest struct {
-	mu sync.Mutex
-	at time.Time
+	mu    sync.Mutex
+	at    time.Time
+	stats *core.Stats // nil means that the last try failed, or that there was none
 }
 
 // due reports whether a record is due at now, and takes it as written if it is.
@@ -42,6 +44,32 @@ func (l *latest) due(now time.Time) bool {
 	}
 	l.at = now
 	return true
+}
+
+// keep keeps what a record says; nil after one that could not be made.
+func (l *latest) keep(stats *core.Stats) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stats = stats
+}
+
+// last is what keep kept.
+func (l *latest) last() *core.Stats {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.stats
+}
+
+// writeQuiet writes the record of a minute in which nothing is due, nothing in flight and nothing has ended. What else it says,
+// of dead letters, open alerts and the server, is from the last whole pass.
+func writeQuiet(log *slog.Logger, last *core.Stats) {
+	quiet := core.Stats{
+		DeadLetters: last.DeadLetters, OpenAlerts: last.OpenAlerts, OldestSnapshot: last.OldestSnapshot, HistoryOverflow: last.HistoryOverflow,
+	}
+	for _, p := range core.Priorities {
+		quiet.Queues = append(quiet.Queues, core.QueueStats{Priority: p})
+	}
+	log.Info(StateMessage, stateOf(&quiet)...)
 }
 
 // ticked is told of each pass that succeeded, by one goroutine at a time. It waits for nothing: a pass longer than its
@@ -57,9 +85,11 @@ func (s *stateLog) write(ctx context.Context) {
 	defer cancel()
 	stats, err := s.store.Stats(ctx, stateWindow)
 	if err != nil {
+		s.latest.keep(nil)
 		s.log.Error("state not read", "error", err)
 		return
 	}
+	s.latest.keep(&stats)
 	s.log.Info(StateMessage, stateOf(&stats)...)
 }
 

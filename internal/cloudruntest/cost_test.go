@@ -17,13 +17,13 @@ import (
 
 var countsFile = flag.String("counts", "", "file to keep what was counted in, ../../infra/cost/counts.json")
 
-func transactions(t *testing.T, setting string) float64 {
+// countedDatabase is a database behind a proxy that counts what is asked of it.
+func countedDatabase(t *testing.T) (setting string, store *postgres.Store, proxy *counttest.Database) {
 	t.Helper()
-	n, err := counttest.Transactions(t.Context(), strings.TrimPrefix(setting, "BELFRY_DATABASE_URL="))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	const name = "BELFRY_DATABASE_URL="
+	setting, store = database(t)
+	proxy = counttest.NewDatabase(t, strings.TrimPrefix(setting, name))
+	return name + proxy.URL, store, proxy
 }
 
 func keep(t *testing.T, run string, counts counttest.Counts) {
@@ -47,7 +47,7 @@ func TestCostIdle(t *testing.T) {
 	for mode, env := range map[string][]string{"idle": {"BELFRY_TICK_IDLE=1m"}, "rest": {"BELFRY_TICK_IDLE=1m", "BELFRY_TICK_SLEEP=10m"}, "loop": nil, "economy": {"BELFRY_ECONOMY=true"}} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			setting, _ := database(t)
+			setting, _, proxy := countedDatabase(t)
 			issuer := NewIssuer(t)
 			p := newPushes(t, issuer)
 			settings := slices.Concat(callerSettings(issuer.Serve(t)), []string{setting}, env, p.settings)
@@ -57,13 +57,12 @@ func TestCostIdle(t *testing.T) {
 			}
 			var running sync.WaitGroup
 			var took atomic.Int64
-			var before float64
 			counts := counttest.Counts{"minutes": minutes, "tick.calls": minutes}
 			every := time.NewTicker(time.Minute)
 			defer every.Stop()
 			for n := range minutes + 1 { // even minutes and odd ones are two scheduler jobs
 				if n == 1 { // the first call starts the program and may do an hour's upkeep: it is not counted
-					before = transactions(t, setting)
+					proxy.Begin(t)
 					for _, f := range containers {
 						counts["log.bytes"] -= float64(len(f.log.String()))
 					}
@@ -80,7 +79,8 @@ func TestCostIdle(t *testing.T) {
 				<-every.C
 			}
 			running.Wait()
-			counts["tick.seconds"], counts["transactions"] = time.Duration(took.Load()).Seconds(), transactions(t, setting)-before
+			counts["tick.seconds"] = time.Duration(took.Load()).Seconds()
+			proxy.Count(t, counts)
 			for _, f := range containers {
 				counts["log.bytes"] += float64(len(f.log.String()))
 			}
@@ -98,7 +98,7 @@ func TestCostJobs(t *testing.T) {
 	if os.Getenv("BELFRY_TEST_LARGE") != "" {
 		jobs = 5_000
 	}
-	setting, store := database(t)
+	setting, store, proxy := countedDatabase(t)
 	issuer := NewIssuer(t)
 	p := newPushes(t, issuer)
 	settings := slices.Concat(callerSettings(issuer.Serve(t)), []string{setting, "BELFRY_TOKENS=" + apiToken, "BELFRY_TICK_TIME=10m"}, p.settings)
@@ -106,7 +106,7 @@ func TestCostJobs(t *testing.T) {
 	p.to(worker)
 	over := make(chan struct{})
 	go func() { defer close(over); _, _ = tick.post(t.Context(), "/tick", issuer.Token(t, nil), nil) }()
-	before := transactions(t, setting)
+	proxy.Begin(t)
 	counts := counttest.Counts{"jobs": float64(jobs)}
 	for n := 0; n < jobs; n += 100 {
 		began := time.Now()
@@ -120,7 +120,7 @@ func TestCostJobs(t *testing.T) {
 	await(t, "all jobs are done", func() bool { return unfinished(t, store) == 0 })
 	tick.terminate(t)
 	<-over
-	counts["transactions"] = transactions(t, setting) - before
+	proxy.Count(t, counts)
 	p.mu.Lock()
 	for _, n := range p.answers {
 		counts["pushes"] += float64(n)

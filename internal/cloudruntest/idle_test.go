@@ -50,3 +50,21 @@ func TestTickEndsIdle(t *testing.T) {
 	}
 	once(t, store, []int64{1})
 }
+
+// TestTickAsksOnce: a warm tick with nothing to do makes one transaction, on the connection that it has, and records the state
+// all the same.
+func TestTickAsksOnce(t *testing.T) {
+	setting, _, proxy := countedDatabase(t)
+	issuer := NewIssuer(t)
+	p := newPushes(t, issuer)
+	tick := start(t, "tick", slices.Concat(callerSettings(issuer.Serve(t)), []string{setting, "BELFRY_LOG_LEVEL=info", "BELFRY_LOG_FORMAT=json", "BELFRY_TICK_IDLE=1m"}, p.settings)...)
+	for n := range 4 {
+		if status, err := tick.post(t.Context(), "/tick", issuer.Token(t, nil), nil); err != nil || status != 204 {
+			t.Fatalf("the tick answers %d, %v", status, err)
+		}
+		if asked, connections := proxy.Transactions.Swap(0), proxy.Connections.Swap(0); n > 0 && (asked != 1 || connections != 0) {
+			t.Errorf("a warm tick makes %d transactions and %d new connections", asked, connections)
+		}
+	}
+	await(t, "each call records the state", func() bool { return strings.Count(tick.log.String(), `"message":"state"`) == 4 })
+}

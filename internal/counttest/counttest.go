@@ -61,8 +61,8 @@ func (p *Proxy) Take() map[string]int {
 	return calls
 }
 
-// Transactions is how many transactions the database has ended, by its own statistics, without those of this call.
-func Transactions(ctx context.Context, address string) (n float64, err error) {
+// transactions is how many transactions the database has ended, by its own statistics, without those of this call.
+func transactions(ctx context.Context, address string) (n float64, err error) {
 	config, err := pgx.ParseConfig(address)
 	if err != nil {
 		return 0, err

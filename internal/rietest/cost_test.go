@@ -26,17 +26,17 @@ var countsFile = flag.String("counts", "", "file to keep what was counted in, ..
 // counted runs the functions as they are billed: their log is what they write in production, and SQS is counted.
 type counted struct {
 	*counttest.Proxy
-	address string
-	client  *sqs.Client
-	queues  map[core.Priority]string
-	env     []string
+	database *counttest.Database
+	client   *sqs.Client
+	queues   map[core.Priority]string
+	env      []string
 }
 
 func newCounted(t *testing.T) *counted {
 	t.Helper()
 	address, _ := database(t)
 	client, _, settings := queues(t)
-	c := &counted{address: address, client: client, queues: map[core.Priority]string{}}
+	c := &counted{database: counttest.NewDatabase(t, address), client: client, queues: map[core.Priority]string{}}
 	c.Proxy = counttest.NewProxy(t, *client.Options().BaseEndpoint)
 	for i, p := range core.Priorities {
 		_, rest, _ := strings.Cut(settings[i], "=awssqs://127.0.0.1")
@@ -44,17 +44,8 @@ func newCounted(t *testing.T) *counted {
 		c.queues[p] = *client.Options().BaseEndpoint + path
 		settings[i] = fmt.Sprintf("BELFRY_QUEUE_%s_URL=awssqs://127.0.0.1%s?region=eu-west-1&endpoint=%s", strings.ToUpper(p.String()), path, url.QueryEscape(c.URL))
 	}
-	c.env = append(settings, "BELFRY_DATABASE_URL="+address, "BELFRY_LOG_LEVEL=info", "BELFRY_LOG_FORMAT=json")
+	c.env = append(settings, "BELFRY_DATABASE_URL="+c.database.URL, "BELFRY_LOG_LEVEL=info", "BELFRY_LOG_FORMAT=json")
 	return c
-}
-
-func (c *counted) transactions(t *testing.T) float64 {
-	t.Helper()
-	n, err := counttest.Transactions(t.Context(), c.address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
 }
 
 // ticks invokes the tick as the schedule does, each minute in another environment than the one before, for so many minutes.
@@ -69,14 +60,13 @@ func (c *counted) ticks(t *testing.T, minutes int, env ...string) counttest.Coun
 	}
 	var running sync.WaitGroup
 	var took atomic.Int64
-	var before float64
 	var logged int
 	every := time.NewTicker(time.Minute)
 	defer every.Stop()
 	for n := range minutes + 1 {
 		if n == 1 {
 			c.Take()
-			before = c.transactions(t)
+			c.database.Begin(t)
 			for _, f := range environments {
 				logged -= f.log.Len()
 			}
@@ -93,7 +83,8 @@ func (c *counted) ticks(t *testing.T, minutes int, env ...string) counttest.Coun
 		<-every.C
 	}
 	running.Wait()
-	counts := counttest.Counts{"minutes": float64(minutes), "tick.invocations": float64(minutes), "tick.seconds": time.Duration(took.Load()).Seconds(), "transactions": c.transactions(t) - before}
+	counts := counttest.Counts{"minutes": float64(minutes), "tick.invocations": float64(minutes), "tick.seconds": time.Duration(took.Load()).Seconds()}
+	c.database.Count(t, counts)
 	for operation, n := range c.Take() {
 		counts["sqs."+operation] = float64(n)
 	}
@@ -147,11 +138,11 @@ func TestCostJobs(t *testing.T) {
 	document(t, "schedule.json", &event)
 	api := start(t, "api", 30, append(c.env, "BELFRY_TOKENS="+token)...)
 	tick := start(t, "tick", 600, c.env...)
-	worker := start(t, "worker", 60, "BELFRY_DATABASE_URL="+c.address, "BELFRY_LOG_LEVEL=info", "BELFRY_LOG_FORMAT=json")
+	worker := start(t, "worker", 60, "BELFRY_DATABASE_URL="+c.database.URL, "BELFRY_LOG_LEVEL=info", "BELFRY_LOG_FORMAT=json")
 	over := make(chan struct{})
 	go func() { defer close(over); _, _ = tick.tryInvoke(t.Context(), event) }()
 	c.Take()
-	before := c.transactions(t)
+	c.database.Begin(t)
 	counts := counttest.Counts{"jobs": float64(jobs)}
 	for n := 0; n < jobs; n += 100 {
 		body := `{"jobs":[` + strings.TrimSuffix(strings.Repeat(`{"type":"echo"},`, 100), ",") + `]}`
@@ -163,7 +154,7 @@ func TestCostJobs(t *testing.T) {
 		counts["api.seconds"] += time.Since(began).Seconds()
 	}
 	c.consume(t, worker, jobs, counts)
-	counts["transactions"] = c.transactions(t) - before
+	c.database.Count(t, counts)
 	for operation, n := range c.Take() {
 		counts["sqs."+operation] = float64(n)
 	}

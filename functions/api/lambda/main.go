@@ -18,7 +18,7 @@ const (
 	longWait = 25 * time.Second // of ?wait=: an HTTP API answers after 30 s itself
 )
 
-func main() { lambda.Main(serve) }
+func main() { lambda.Main(lambda.Options{}, serve) }
 
 func serve(ctx context.Context, f *lambda.Function) (any, error) {
 	if err := api.CheckOpen(ctx, false, f.Settings.Tokens, f.Settings.Insecure, f.Store); err != nil {

@@ -2,6 +2,7 @@
 package lambda
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -19,7 +20,6 @@ import (
 
 const (
 	maxConnections = 2               // of one environment, which serves one invocation at a time
-	idleTime       = time.Minute     // after which a connection is closed
 	openTimeout    = 8 * time.Second // Lambda gives the start ten
 	frozenAfter    = time.Second     // between invocations, from which on connections are asked whether they live
 )
@@ -36,11 +36,16 @@ type Function struct {
 	last     time.Time   // when it was last invoked or at work
 }
 
+// Options of a function. The zero value is ready.
+type Options struct {
+	IdleTime time.Duration // after which a connection is closed. Zero means one minute
+}
+
 // Main opens everything and serves invocations with the handler that serve makes, until Lambda ends the process. What
 // cannot be opened ends it at once; Lambda then starts another.
-func Main(serve func(context.Context, *Function) (any, error)) {
+func Main(o Options, serve func(context.Context, *Function) (any, error)) {
 	ctx := context.Background()
-	f, err := open(ctx)
+	f, err := open(ctx, o)
 	var handler any
 	if err == nil {
 		handler, err = serve(ctx, f)
@@ -52,7 +57,7 @@ func Main(serve func(context.Context, *Function) (any, error)) {
 	lambda.Start(handler)
 }
 
-func open(ctx context.Context) (*Function, error) {
+func open(ctx context.Context, options Options) (*Function, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	settings, err := readSettings(ctx)
@@ -62,7 +67,7 @@ func open(ctx context.Context) (*Function, error) {
 	f := &Function{Settings: settings, Log: boot.NewLogger(settings, os.Stderr), last: time.Now()}
 	f.Name = boot.InstanceName(lambdacontext.FunctionName)
 	boot.QuietStandardLog(f.Log)
-	o := postgres.Options{PoolSize: min(settings.DatabasePool, maxConnections), IdleTime: idleTime, Warn: boot.DatabaseWarnings(f.Log)}
+	o := postgres.Options{PoolSize: min(settings.DatabasePool, maxConnections), IdleTime: cmp.Or(options.IdleTime, time.Minute), Warn: boot.DatabaseWarnings(f.Log)}
 	if settings.RDSIAM {
 		tokens, err := aws.NewDatabaseTokens(ctx, settings.DatabaseURL)
 		if err != nil {

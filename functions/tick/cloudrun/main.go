@@ -33,7 +33,7 @@ func serve(ctx context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &ticks{Host: h, options: tick.Options{Store: h.Store, Queue: queue, Settings: h.Settings, Log: h.Log, Types: h.Types, Rest: h.Store.Rest, Functions: true}, ending: ctx}
+	t := &ticks{Host: h, options: tick.Options{Store: h.Store, Queue: queue, Settings: h.Settings, Log: h.Log, Types: h.Types, Stats: h.Store, Rest: h.Store.Rest, Functions: true}, ending: ctx}
 	if alerts != nil {
 		t.options.Alerts = alerts.Publish
 	}
@@ -63,7 +63,7 @@ func (t *ticks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	woken := gcp.IsWake(body)
-	if !woken && t.memory.Asleep(time.Now(), t.Log) {
+	if !woken && t.memory.Skips(r.Context(), t.options, time.Now()) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}

@@ -14,10 +14,12 @@ import (
 	"github.com/belfry-dev/belfry/functions/tick"
 )
 
-// margin is kept before the deadline, for the answer.
-const margin = time.Second
+const (
+	margin   = time.Second     // kept before the deadline, for the answer
+	idleTime = 5 * time.Minute // longer than from one invocation to the next, which then finds its connection open
+)
 
-func main() { lambda.Main(serve) }
+func main() { lambda.Main(lambda.Options{IdleTime: idleTime}, serve) }
 
 func serve(ctx context.Context, f *lambda.Function) (any, error) {
 	queue, err := f.OpenQueue(ctx)
@@ -35,7 +37,7 @@ func serve(ctx context.Context, f *lambda.Function) (any, error) {
 	var memory tick.Memory
 	return func(ctx context.Context, event json.RawMessage) error {
 		woken := aws.IsWake(event)
-		if !woken && memory.Asleep(time.Now(), f.Log) {
+		if !woken && memory.Skips(ctx, o, time.Now()) {
 			return nil
 		}
 		defer f.Begin(ctx)()

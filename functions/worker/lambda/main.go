@@ -16,7 +16,7 @@ import (
 	"github.com/belfry-dev/belfry/functions/worker"
 )
 
-func main() { lambda.Main(serve) }
+func main() { lambda.Main(lambda.Options{}, serve) }
 
 func serve(ctx context.Context, f *lambda.Function) (any, error) {
 	store := boot.Waking(f.Store, f.Waker)
