@@ -37,19 +37,19 @@ func (s *Store) Rest(ctx context.Context) {
 // shouldPing reports whether a connection is asked whether it still lives. One on which the server has something to say
 // while nobody asks is likely to be at its end.
 func (s *Store) shouldPing(ctx context.Context, p pgxpool.ShouldPingParams) bool {
-	if ctx.Value(unaskedKey{}) != nil {
-		return !quiet(p.Conn.PgConn().Conn())
-	}
 	known := p.Conn.PgConn().CustomData()
-	thaws := s.thaws.Load()
-	if asked, _ := known[thawKey].(int64); asked != thaws {
-		known[thawKey] = thaws
-		return true
-	}
 	idle, _ := known[idleKey].(*idleCheck)
 	if idle == nil {
 		idle = newIdleCheck(p.Conn.PgConn().Conn())
 		known[idleKey] = idle
+	}
+	if ctx.Value(unaskedKey{}) != nil {
+		return !idle.quiet()
+	}
+	thaws := s.thaws.Load()
+	if asked, _ := known[thawKey].(int64); asked != thaws {
+		known[thawKey] = thaws
+		return true
 	}
 	return p.IdleDuration > idlePing || !idle.quiet()
 }
