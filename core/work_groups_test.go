@@ -105,12 +105,12 @@ func TestAWorkerOfAGroupAnnouncesTypesThatComeToBeDelivered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		types := NewTypes(known, TypesOptions{})
+		types := NewTypes(known, TypesOptions{Every: time.Second})
 		go types.Run(t.Context())
 		newQueueRig(t, store, queue, Handlers{}, WorkerOptions{Groups: []string{"media"}, Deliver: noWork, Types: types})
 		time.Sleep(time.Second)
 		known.deliver("video.new", "mail.new")
-		time.Sleep(7 * time.Second) // types are read every five
+		time.Sleep(2 * time.Second) // sooner than it would look by itself
 		store.mu.Lock()
 		defer store.mu.Unlock()
 		if said := store.present["w"]; !slices.Equal(said.Types, []string{"video.new"}) || said.Delivers {
