@@ -69,7 +69,8 @@ func (t *trouble) look(ctx context.Context, conn *pgx.Conn) error {
 	if err := conn.QueryRow(ctx, "SELECT count(*) FROM belfry.set_apart").Scan(&t.rows); err != nil {
 		return err
 	}
-	rows, err := conn.Query(ctx, "SELECT kind || ' ' || row_id FROM belfry.set_apart UNION SELECT kind || ' ' || about FROM belfry.set_apart UNION SELECT kind || ' ' || name FROM belfry.set_apart")
+	rows, err := conn.Query(ctx, `SELECT kind || ' ' || row_id FROM belfry.set_apart UNION SELECT kind || ' ' || about FROM belfry.set_apart UNION SELECT kind || ' ' || name FROM belfry.set_apart
+		UNION SELECT 'unreadable ' || subject FROM belfry.alerts WHERE kind = 'schedule_unreadable'`)
 	if err != nil {
 		return err
 	}
@@ -118,8 +119,8 @@ func (v *verdict) checkTrouble(t *trouble, events []event, byID map[int64][]core
 			v.fault("named", "job %d (%s) was not set apart: %v", t.places[place], place, t.apart)
 		}
 	}
-	if !slices.Contains(t.apart, "schedule "+namedSchedule) {
-		v.fault("named", "the schedule %s was not set apart: %v", namedSchedule, t.apart)
+	if !slices.Contains(t.apart, "unreadable "+namedSchedule) {
+		v.fault("named", "no alert says that the schedule %s cannot be read: %v", namedSchedule, t.apart)
 	}
 	for id := range t.strange {
 		if j := byID[id]; len(j) != 1 || !j[0].Status.Ended() {

@@ -32,7 +32,7 @@ func TestCheckFindsTrouble(t *testing.T) {
 		"the poison job does not say": {"named", func(_ *trouble, rows map[int64][]core.Job) { rows[9][0].Errors = nil }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tr := &trouble{good: goodSchedules, strange: map[int64]bool{}, places: map[string]int64{}, apart: []string{"schedule " + namedSchedule}}
+			tr := &trouble{good: goodSchedules, strange: map[int64]bool{}, places: map[string]int64{}, apart: []string{"unreadable " + namedSchedule}}
 			rows := map[int64][]core.Job{
 				1: {done(1)},
 				9: {{ID: 9, Status: core.Failed, Errors: []core.AttemptError{{Error: "quarantined: 5 runs in a row"}}}},

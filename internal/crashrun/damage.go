@@ -16,8 +16,8 @@ var damagedSchedules = map[string]string{
 	"bad-zone":   `rule = '{"cron": "* * * * *", "time_zone": "Europe/Atlantis", "type": "work"}'`,
 }
 
-// namedSchedule is the one of them that raises an error, and so must be set apart; the others are skipped or go on.
-const namedSchedule = "bad-anchor"
+// namedSchedule is the one of them that an alert must name. The others may be mended by an advance that was under way.
+const namedSchedule = "bad-rule"
 
 // columns of a job that was dispatched, or has ended, written by hand.
 const job = "(id, type, payload, priority, run_at, created_at, max_attempts, attempts, status, lease_token, lease_until, reap_at)"
