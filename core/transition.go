@@ -163,10 +163,11 @@ func holderMove(from Status, event Event, f Facts) Move {
 		if !f.CancelWanted {
 			return Move{Verdict: Applied, Next: Scheduled, Token: 1, Attempts: -1, Snoozes: 1}
 		}
-	case EventHandBack:
-		if !f.CancelWanted {
-			return Move{Verdict: Applied, Next: Scheduled, Token: 1, Attempts: -1}
+	case EventHandBack: // no handler was entered
+		if f.CancelWanted {
+			return Move{Verdict: Applied, Next: Cancelled, Attempts: -1}
 		}
+		return Move{Verdict: Applied, Next: Scheduled, Token: 1, Attempts: -1}
 	}
 	return errorMove(f)
 }

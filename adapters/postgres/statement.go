@@ -70,6 +70,7 @@ func loadStatements() (statements, error) {
 		"{brief}", withoutLarge(recordColumns, "payload json", "target json", "errors json", "covers json", "tags text[]", "backoff bigint[]"),
 		"{j.all_but_errors}", ofJob(colID, "j.id", colErrors),
 		"{j.attempt}", ofJob(colEndedToken, "j.lease_token AS ended_token", colErrors),
+		"{j.given_up}", strings.Replace(ofJob(colEndedToken, "j.lease_token AS ended_token", colErrors), "j.attempts", "CASE WHEN l.outcome = 5 THEN greatest(j.attempts, 1) - 1 ELSE j.attempts END AS attempts", 1),
 		"{j.raised}", ofJob(colLeaseToken, "least(j.lease_token, 9223372036854775806) + 1 AS lease_token", recordWidth),
 	)
 	all.vary("{where_published}", "WHERE "+published, "", ofAllSuffix)

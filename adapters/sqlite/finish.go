@@ -87,6 +87,9 @@ func (f *finishing) apply(e *core.End, a *attempt) error {
 		f.doneIDs = append(f.doneIDs, a.id)
 		return nil
 	case a.cancelWanted:
+		if e.Outcome == core.EndHandBack {
+			a.attempts-- // no handler was entered
+		}
 		a.status = core.Cancelled
 		return f.tx.end(*a, core.Cancelled, reasonCancelled, nil)
 	case e.Outcome == core.EndFail:

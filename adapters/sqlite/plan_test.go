@@ -75,7 +75,7 @@ var plans = map[string][]string{
 }
 
 // sorted are the statements that may sort what they found: a handful of rows, a page's worth, or what they may look at.
-var sorted = []string{"lost", "lost_ids", "list_apart", "read_claim", "count_in_flight", "list_in_flight", "list_rollups", "count_in_flight_of", "count_queued_types",
+var sorted = []string{"lost", "lost_ids", "list_apart", "read_claim", "count_in_flight", "list_in_flight", "list_rollups", "count_in_flight_of", "count_queued_types", "count_queued_lanes",
 	"dead_groups_id", "dead_groups_ids", "dead_groups_tenant", "dead_groups_type", "dead_groups_group"}
 
 var (

@@ -101,14 +101,14 @@ func tableScenarios() []scenario {
 	return all
 }
 
-// attempts says what a job's attempts may be after the act. A snooze, a loss or a handing back that becomes a cancel
-// may have been an attempt or not.
+// attempts says what a job's attempts may be after the act. A snooze or a loss that becomes a cancel may have been an
+// attempt or not.
 func (c cell) attempts(before core.Job, got int) (want int, ok bool) {
 	want = before.Attempts + c.move.Attempts
 	if c.move.Reset {
 		want = 0
 	}
-	uncharged := c.event == core.EventSnooze || c.event == core.EventHandBack || c.event == core.EventLost && !c.facts.LossCounts
+	uncharged := c.event == core.EventSnooze || c.event == core.EventLost && !c.facts.LossCounts
 	return want, got == want || c.state == "wanted" && uncharged && got == want-1
 }
 

@@ -1,6 +1,6 @@
 -- End attempts in any way. Rows that others have locked are passed over; those that do not come back are so, or were
 -- not running under that token. Cancel wanted makes any end but done and accepted a cancellation; one that is accepted
--- goes on under its token, in the hands of the job's target.
+-- goes on under its token, in the hands of the job's target. An attempt that is handed back was none, cancelled or not.
 --   $1 clock offset  $2 ids  $3 lease tokens  $4 outcomes  $5 waits  $6 error histories  $7 results  $8 only if the lease has passed
 --   $9 the worker id of accepted ones
 WITH given AS MATERIALIZED (
@@ -33,7 +33,7 @@ WITH given AS MATERIALIZED (
     DELETE FROM belfry.jobs j
     USING  locked l
     WHERE  j.id = l.id AND l.now_status IN (4, 5, 6)
-    RETURNING {j.attempt}, coalesce(l.new_errors, j.errors), l.result, l.now_status
+    RETURNING {j.given_up}, coalesce(l.new_errors, j.errors), l.result, l.now_status
 ), ended AS (
     INSERT INTO belfry.{history} ({record}, result, status, finished_at, reason)
     SELECT g.*, {now}, CASE WHEN g.now_status = 6 THEN 'cancelled' END FROM gone g WHERE g.now_status IN (4, 6)
