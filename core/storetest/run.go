@@ -14,14 +14,7 @@ type scenario struct {
 
 // scenarios lists the whole contract, a method's sentences wherever they are told.
 func scenarios() []scenario {
-	return slices.Concat(
-		submitScenarios(), dedupeScenarios(), payloadScenarios(), clockScenarios(),
-		tableScenarios(), finishScenarios(), reapScenarios(), cancelScenarios(), retryScenarios(), paceScenarios(), deadGroupScenarios(),
-		leaseScenarios(), dispatchScenarios(), unhandledScenarios(), workerScenarios(),
-		moveScenarios(), listScenarios(), lostAnswerScenarios(), damageScenarios(), rollupScenarios(), statsScenarios(), maintainScenarios(),
-		claimScenarios(), fairScenarios(), startScenarios(), heartbeatScenarios(), scheduleScenarios(),
-		typeScenarios(), secretScenarios(), installationScenarios(), tokenScenarios(), idempotencyScenarios(), onceEachScenarios(), acceptedScenarios(), waitingScenarios(), dueInScenarios(), failureScenarios(), apartScenarios(),
-	)
+	return slices.Concat(submits(), works(), ticks(), scheduleScenarios(), operates(), damages())
 }
 
 // Run runs the whole contract against an adapter.
