@@ -45,6 +45,9 @@ func (p *Problem) with(name, value string) *Problem {
 	return p
 }
 
+// headers are those that with added.
+func (p *Problem) headers() http.Header { return p.header }
+
 // fieldProblem is a problem of one field.
 func fieldProblem(status int, field, rule string) *Problem {
 	return fieldsProblem(status, core.FieldErrors{{Field: field, Rule: rule}})
@@ -73,7 +76,7 @@ func (p *Problem) encode() []byte {
 
 // write sends the document.
 func (p *Problem) write(w http.ResponseWriter) {
-	for name, values := range p.header {
+	for name, values := range p.headers() {
 		w.Header()[name] = values
 	}
 	writeBody(w, p.Status, "application/problem+json", p.encode())
