@@ -70,7 +70,7 @@ func checkGroupName(name string) error {
 	legal := len(name) <= 30 && name != "" && name[0] >= 'a' && name[0] <= 'z'
 	for i := range len(name) {
 		c := name[i]
-		legal = legal && (c >= 'a' && c <= 'z' || digit(c) || c == '-')
+		legal = legal && (c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-')
 	}
 	if !legal {
 		return fmt.Errorf("group %q: want a name of 1 to 30 of the characters a-z 0-9 -, beginning with a letter", name)

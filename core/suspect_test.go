@@ -6,7 +6,9 @@ import (
 )
 
 // suspectOf is an attempt of a job that was lost so many times in a row.
-func suspectOf(losses int) *attempt { return &attempt{job: Job{Errors: lostErrors(losses)}} }
+func suspectOf(losses int) *attempt {
+	return &attempt{job: Job{Errors: []AttemptError{{Kind: KindLost, Losses: losses}}}}
+}
 
 // TestSuspectsAreLetIn: one at first, one more for each that the process outlived, and of those lost once more one only.
 func TestSuspectsAreLetIn(t *testing.T) {

@@ -12,18 +12,19 @@ import (
 
 var noWork = HandlerFunc(func(context.Context, *Job) (json.RawMessage, error) { return nil, nil })
 
-// deliver gives types a target.
-func (s *typeStore) deliver(names ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, name := range names {
-		s.known[name] = JobType{Name: name, Target: []byte(typesTarget)}
+// madeGroups makes groups of patterns that are right.
+func madeGroups(t *testing.T, patterns map[string][]string) QueueGroups {
+	t.Helper()
+	g, err := NewQueueGroups(patterns)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return g
 }
 
 // A worker receives from the queues of its groups, and says of others' types neither that it handles nor that it delivers them.
 func TestAWorkerAnnouncesTheTypesOfItsGroups(t *testing.T) {
-	groups := groupsOf(t, map[string][]string{"media": {"video.*", "hook.media"}, "mail": {"mail.*"}})
+	groups := madeGroups(t, map[string][]string{"media": {"video.*", "hook.media"}, "mail": {"mail.*"}})
 	for name, row := range map[string]struct {
 		handles  []string
 		groups   []string
@@ -99,7 +100,7 @@ func TestAWorkerAnnouncesTheTypesOfItsGroups(t *testing.T) {
 // What comes to be delivered later is announced as soon as it is known.
 func TestAWorkerOfAGroupAnnouncesTypesThatComeToBeDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		groups := groupsOf(t, map[string][]string{"media": {"video.*"}})
+		groups := madeGroups(t, map[string][]string{"media": {"video.*"}})
 		known, store := newTypeStore(), newMemStore()
 		queue, err := NewGroupedQueue(groups, func(string) (Queue, error) { return newMemQueue(time.Minute), nil })
 		if err != nil {
@@ -120,7 +121,7 @@ func TestAWorkerOfAGroupAnnouncesTypesThatComeToBeDelivered(t *testing.T) {
 }
 
 func TestAWorkerOfNoUseIsRefused(t *testing.T) {
-	groups := groupsOf(t, map[string][]string{"media": {"video.*"}})
+	groups := madeGroups(t, map[string][]string{"media": {"video.*"}})
 	for say, asked := range map[string]string{"no handler for a type of its queues, media: it handles echo": "media", `there is no group "film"`: "film"} {
 		worker, err := NewWorker(newMemStore(), Handlers{"echo": noWork}, WorkerOptions{ID: "w", Groups: []string{asked}})
 		if err != nil {
