@@ -88,7 +88,7 @@ func query(name, text string, schema *huma.Schema) *huma.Param {
 	return &huma.Param{Name: name, In: "query", Description: text, Schema: schema}
 }
 
-// id is the job in the path.
+// jobID is the id of the job in the path.
 func jobID() *huma.Param {
 	return &huma.Param{Name: "id", In: "path", Required: true, Description: "The job's id.", Schema: idText("").Schema(nil)}
 }
