@@ -29,7 +29,7 @@ func (s *typeStore) Types(context.Context) ([]JobType, error) {
 	fail, slow := s.fail, s.slow
 	s.mu.Unlock()
 	if slow > 0 {
-		time.Sleep(slow)
+		<-time.After(slow)
 	}
 	return all, fail
 }
