@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 )
@@ -21,9 +22,14 @@ type memory struct {
 	mu      sync.Mutex
 	ready   []*held
 	hidden  hidden
-	arrived chan struct{} // closed, and replaced, when something becomes ready
-	breaks  int           // times its connections broke
-	broken  error         // how, the last time
+	waiting []*waiter // who takes next, in the order in which they came
+	breaks  int       // times its connections broke
+	broken  error     // how, the last time
+}
+
+// waiter is a take that has found nothing. It keeps its place until it has taken something or leaves.
+type waiter struct {
+	look chan struct{} // filled when there may be something for it
 }
 
 // held is one message of a memory.
@@ -36,7 +42,7 @@ type held struct {
 }
 
 func newMemory(visibility time.Duration) *memory {
-	return &memory{visibility: visibility, arrived: make(chan struct{})}
+	return &memory{visibility: visibility}
 }
 
 // add puts new messages in.
@@ -48,20 +54,41 @@ func (m *memory) add(bodies [][]byte) {
 		batch[i] = held{body: body, place: -1}
 		m.ready = append(m.ready, &batch[i])
 	}
-	m.wake()
+	m.wakeFirst()
 }
 
-// wake tells everyone who waits in take to look again.
-func (m *memory) wake() {
-	close(m.arrived)
-	m.arrived = make(chan struct{})
+// wakeFirst tells who has waited longest to look; who leaves something behind wakes the next. So each message goes to the
+// one who has been without for longest, as brokers take their consumers in turn.
+func (m *memory) wakeFirst() {
+	if len(m.waiting) > 0 {
+		m.waiting[0].wake()
+	}
 }
 
-// take waits until a message is ready, ctx ends or connections of before this many breaks are broken, and takes
-// up to max messages.
+// wakeAll tells all who wait to look. They keep their places.
+func (m *memory) wakeAll() {
+	for _, w := range m.waiting {
+		w.wake()
+	}
+}
+
+func (w *waiter) wake() {
+	select {
+	case w.look <- struct{}{}:
+	default: // it has not looked yet
+	}
+}
+
+// take waits until a message is ready and its turn has come, ctx ends or connections of before this many breaks are
+// broken, and takes up to max messages.
 func (m *memory) take(ctx context.Context, max, breaks int) ([]delivered, error) {
+	w := &waiter{look: make(chan struct{}, 1)}
+	m.mu.Lock()
+	m.waiting = append(m.waiting, w)
+	m.mu.Unlock()
+	defer m.leave(w)
 	for {
-		taken, arrived, wait, err := m.takeReady(max, breaks)
+		taken, wait, err := m.takeReady(w, max, breaks)
 		if len(taken) > 0 || err != nil {
 			return taken, err
 		}
@@ -69,7 +96,7 @@ func (m *memory) take(ctx context.Context, max, breaks int) ([]delivered, error)
 		select {
 		case <-ctx.Done():
 			err = ctx.Err()
-		case <-arrived:
+		case <-w.look:
 		case <-timer.C:
 		}
 		timer.Stop()
@@ -79,22 +106,43 @@ func (m *memory) take(ctx context.Context, max, breaks int) ([]delivered, error)
 	}
 }
 
+// leave gives a place up, and wakes who is first now if there is something for it.
+func (m *memory) leave(w *waiter) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	i := slices.Index(m.waiting, w)
+	m.waiting = slices.Delete(m.waiting, i, i+1)
+	if len(m.ready) > 0 {
+		m.wakeFirst()
+	}
+}
+
 // delivered is a message under the receipt of one delivery.
 type delivered struct {
 	*held
 	receipt int
 }
 
-// takeReady takes what is ready; when nothing is, it says what to wait for.
-func (m *memory) takeReady(max, breaks int) (taken []delivered, arrived <-chan struct{}, wait time.Duration, err error) {
+// takeReady takes what is ready if it is w's turn; when nothing is taken, it says how long to wait at most.
+func (m *memory) takeReady(w *waiter, max, breaks int) (taken []delivered, wait time.Duration, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.breaks > breaks {
-		return nil, nil, 0, m.broken
+		return nil, 0, m.broken
 	}
 	now := time.Now()
 	for len(m.hidden) > 0 && !m.hidden[0].until.After(now) {
 		m.ready = append(m.ready, heap.Pop(&m.hidden).(*held))
+	}
+	wait = time.Hour
+	if len(m.hidden) > 0 {
+		wait = m.hidden[0].until.Sub(now)
+	}
+	if m.waiting[0] != w {
+		if len(m.ready) > 0 {
+			m.wakeFirst()
+		}
+		return nil, wait, nil
 	}
 	if n := min(max, len(m.ready)); n > 0 {
 		taken = make([]delivered, 0, n)
@@ -110,11 +158,7 @@ func (m *memory) takeReady(max, breaks int) (taken []delivered, arrived <-chan s
 		heap.Push(&m.hidden, h)
 		taken = append(taken, delivered{h, h.receipt})
 	}
-	wait = time.Hour
-	if len(m.hidden) > 0 {
-		wait = m.hidden[0].until.Sub(now)
-	}
-	return taken, m.arrived, wait, nil
+	return taken, wait, nil
 }
 
 // remove ends a message, whoever else may hold it by now.
@@ -136,7 +180,7 @@ func (m *memory) hide(d delivered, wait time.Duration) error {
 	}
 	d.until = time.Now().Add(wait)
 	heap.Fix(&m.hidden, d.place)
-	m.wake() // those who wait for the next one to appear have another to wait for
+	m.wakeAll() // those who wait for the next one to appear have another to wait for
 	return nil
 }
 
@@ -146,7 +190,7 @@ func (m *memory) fail(err error) {
 	defer m.mu.Unlock()
 	m.breaks++
 	m.broken = err
-	m.wake()
+	m.wakeAll()
 }
 
 // connection is what take needs to know of one opened now.

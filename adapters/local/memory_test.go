@@ -3,6 +3,8 @@ package local
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -129,6 +131,44 @@ func TestWhatWasFetchedInVainIsHandedOutOrGivenBack(t *testing.T) {
 		}
 		if err := next.Close(t.Context()); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// Who has waited longest gets the next message: one that is put back by a taker who cannot use it comes round to all.
+func TestTakersHaveTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(time.Minute)
+		took := make(chan int, 9)
+		for i := range 3 {
+			go func() {
+				for range 3 {
+					if taken, err := m.take(t.Context(), 1, 0); err != nil || len(taken) != 1 {
+						t.Errorf("took %d, %v", len(taken), err)
+					}
+					took <- i
+				}
+			}()
+			synctest.Wait()
+		}
+		gone, leave := context.WithCancel(t.Context())
+		var left sync.WaitGroup
+		left.Go(func() {
+			if taken, err := m.take(gone, 1, 0); err == nil {
+				t.Errorf("took %d", len(taken))
+			}
+		})
+		synctest.Wait()
+		leave()
+		left.Wait()
+		var order []int
+		for range 9 {
+			m.add([][]byte{[]byte("a")})
+			synctest.Wait()
+			order = append(order, <-took)
+		}
+		if want := []int{0, 1, 2, 0, 1, 2, 0, 1, 2}; !slices.Equal(order, want) {
+			t.Errorf("taken by %v, want %v", order, want)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -64,9 +65,10 @@ func (w *works) lags(c crew, types []string, atSubmit bool) map[string][]time.Du
 	}
 	time.Sleep(2 * time.Second)
 	var ids []int64
+	order := rand.New(rand.NewPCG(1, 2)) // else jobs and workers may take turns so that none meets the wrong one
 	for range 60 {
-		for _, typ := range types {
-			ids = append(ids, submit(w.T, submitter, 1, core.NewJob{Type: typ})...)
+		for _, i := range order.Perm(len(types)) {
+			ids = append(ids, submit(w.T, submitter, 1, core.NewJob{Type: types[i]})...)
 			time.Sleep(time.Second / time.Duration(len(types)))
 		}
 		if stats, err := w.store.Stats(context.Background(), time.Minute); err != nil || stats.Unhandled != 0 {
