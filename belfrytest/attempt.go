@@ -24,8 +24,8 @@ type attempt struct {
 
 func (a *attempt) ref() core.Ref { return core.Ref{ID: a.job.ID, Token: a.job.LeaseToken} }
 
-// watched puts around each handler what tells the gate when it is entered and left, and a context that ends as
-// in production where the clock was advanced past the timeout.
+// watched wraps each handler: it reports entry and exit to the gate, and gives the handler a context that ends as in
+// production when the clock is advanced past the timeout.
 func (g *gate) watched(handlers core.Handlers) core.Handlers {
 	all := make(core.Handlers, len(handlers))
 	for jobType, h := range handlers {

@@ -138,7 +138,7 @@ func (c *Client) PauseSchedule(ctx context.Context, tenant, name string) (*Sched
 	return c.turn(ctx, tenant, name, "pause")
 }
 
-// ResumeSchedule ends a pause: what came due in it fares by the missed policy, once.
+// ResumeSchedule ends a pause: runs that came due in it follow the missed policy, once.
 func (c *Client) ResumeSchedule(ctx context.Context, tenant, name string) (*Schedule, error) {
 	return c.turn(ctx, tenant, name, "resume")
 }

@@ -213,21 +213,21 @@ type ScheduleStore interface {
 	Occurrences(ctx context.Context, q OccurrenceQuery) ([]Occurrence, error)
 	// Succeeded looks for runs of schedules that were done; answer i is for question i.
 	Succeeded(ctx context.Context, asks []SuccessQuery) ([]Success, error)
-	// RaiseAlerts, at the store's now, raises alerts without ClearedAt, clears those with ClearedAt alone, and of those with
-	// both clears the one that is open, or else notes one as over. An alert is known by kind, tenant and subject; one
-	// already open, or not open, stays as it is.
+	// RaiseAlerts raises alerts without ClearedAt and clears those with ClearedAt alone, at the store's now. If an alert has
+	// both times, it closes the open one or records a closed one. Kind, tenant and subject name an alert; raising an open
+	// alert or clearing a closed one changes nothing.
 	RaiseAlerts(ctx context.Context, alerts []Alert) error
 	// Alerts returns up to q.Limit alerts, newest first.
 	Alerts(ctx context.Context, q AlertQuery) ([]Alert, error)
-	// WatchTypes raises AlertTypeMissed, without a tenant, about each type of which no job was counted as done for its
-	// ExpectWithin, since that was set or since the last one; and clears it with the next one. Successes are known by
-	// minute (AddRollups), and one counts as of the end of its minute. PutType with another ExpectWithin begins anew,
-	// and, as DeleteType does, clears the alert. May be repeated, and called by many at once.
+	// WatchTypes raises AlertTypeMissed, without a tenant, for every type that had no successful job within its ExpectWithin,
+	// and clears it on the next success. Successes are known by minute (AddRollups); one counts as of the end of its minute.
+	// PutType with another ExpectWithin starts the wait again and clears the alert; DeleteType clears it. Safe to repeat and
+	// to call concurrently.
 	WatchTypes(ctx context.Context) error
-	// WatchFailures raises AlertJobFailed, without a tenant, about the type and error group of each job that failed for good
-	// since the last call, once while it is open, and counts the jobs: each once, whoever calls. It clears alerts of whose
-	// group no dead letter is left or nothing has failed for FailureQuiet. The constants there bound how many are open.
-	// At most FailureNotes notes are taken; raised is how many alerts are new.
+	// WatchFailures raises AlertJobFailed, without a tenant, for the type and error group of each job that failed for good since
+	// the last call, and counts the jobs, each once. It raises no second alert while one is open. It clears an alert when its
+	// group has no dead letter left or had no failure for FailureQuiet. One call takes at most FailureNotes notes; raised is
+	// the number of new alerts.
 	WatchFailures(ctx context.Context) (raised int, err error)
 	// MarkAlerts notes that the events of these alerts, as they now stand, were published.
 	MarkAlerts(ctx context.Context, alerts []Alert) error
@@ -261,8 +261,8 @@ type Delivery interface {
 	Extend(ctx context.Context, d time.Duration) error
 }
 
-// Rejecter is what a Delivery also is where its queue has dead letters. Reject puts a message there that no worker
-// can read, at once or after it was delivered a few times more; it ends the delivery as Ack and Release do.
+// Rejecter is implemented by deliveries of queues that have a dead-letter queue. Reject moves a message there that no worker
+// can read, at once or after a few more deliveries. It ends the delivery as Ack and Release do.
 type Rejecter interface {
 	Reject(ctx context.Context) error
 }

@@ -131,7 +131,7 @@ func (r *rollups) take() []Rollup {
 	return taken
 }
 
-// giveBack adds counts that could not be written to those of meanwhile.
+// giveBack merges counts that failed to be written into the current ones.
 func (r *rollups) giveBack(rows []Rollup) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -168,7 +168,7 @@ func (a *ScheduleActs) Pause(ctx context.Context, tenant, name string) (Schedule
 	return a.pause(ctx, tenant, name, true)
 }
 
-// Resume ends a pause: what came due in it fares by the missed policy.
+// Resume ends a pause: runs that came due in it follow the missed policy.
 func (a *ScheduleActs) Resume(ctx context.Context, tenant, name string) (Schedule, error) {
 	return a.pause(ctx, tenant, name, false)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-dev/belfry/core/recurrence"
 )
 
-// ResumeSchedule is the step that ends a pause at now: what came due in it fares by the missed policy. rule is the
+// ResumeSchedule is the step that ends a pause at now: runs that came due in it follow the missed policy. rule is the
 // new definition, whose Paused is false.
 func ResumeSchedule(s *Schedule, r *ScheduleRule, now time.Time, o ScheduleOptions) (*SchedulePlan, error) {
 	now = now.Truncate(time.Microsecond)
@@ -85,7 +85,7 @@ func RedefineSchedule(s *Schedule, r *ScheduleRule, now time.Time, o ScheduleOpt
 	st.Waiting, st.Alerted, st.Unreadable = p.State.Waiting, p.State.Alerted, p.State.Unreadable
 	p.Rule, p.State = r, st
 	p.keepLooking(s, r, now)
-	p.unexpect(s, r, now)
+	p.clearExpected(s, r, now)
 	p.noteReadable(s, now)
 	return p, nil
 }

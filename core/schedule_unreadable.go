@@ -71,7 +71,7 @@ func (s *Schedule) replace(r *ScheduleRule, now time.Time, o ScheduleOptions) (*
 	st.Waiting, st.Alerted, st.Unreadable = s.State.Waiting, s.State.Alerted, s.State.Unreadable
 	p.Rule, p.State = r, st
 	p.keepLooking(s, r, now)
-	p.unexpect(s, r, now)
+	p.clearExpected(s, r, now)
 	p.noteReadable(s, now)
 	return p, nil
 }

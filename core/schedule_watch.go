@@ -57,8 +57,8 @@ func (p *SchedulePlan) keepLooking(s *Schedule, r *ScheduleRule, now time.Time) 
 	}
 }
 
-// unexpect clears the alert of a schedule from which no success is expected any more.
-func (p *SchedulePlan) unexpect(s *Schedule, r *ScheduleRule, now time.Time) {
+// clearExpected clears the alert of a schedule from which no success is expected any more.
+func (p *SchedulePlan) clearExpected(s *Schedule, r *ScheduleRule, now time.Time) {
 	if r.ExpectWithin <= 0 && p.State.Alerted {
 		p.State.Alerted = false
 		p.Alerts = append(p.Alerts, Alert{Kind: AlertScheduleMissed, Tenant: s.Tenant, Subject: s.Name, ClearedAt: now})

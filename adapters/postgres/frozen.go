@@ -22,9 +22,9 @@ type unaskedKey struct{}
 // pingTimeout bounds the question whether a connection still lives: a dead one often says nothing at all.
 const pingTimeout = 3 * time.Second
 
-// Thawed says that this process may have been frozen, or that connections were lost: each connection is asked whether it still lives before its next
+// AfterFreeze says that this process may have been frozen, or that connections were lost: each connection is asked whether it still lives before its next
 // use. A frozen process cannot measure how long a connection was idle, for its clock may have stood still.
-func (s *Store) Thawed() { s.thaws.Add(1) }
+func (s *Store) AfterFreeze() { s.thaws.Add(1) }
 
 // Rest closes the connections that nobody uses, and returns once they are closed: a process that is frozen next would keep them
 // open, and a serverless database with an open connection does not pause. The store goes on working; the next call connects.

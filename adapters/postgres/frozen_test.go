@@ -25,7 +25,7 @@ func TestThawedConnectionsAreAsked(t *testing.T) {
 		if _, err := admin.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()", pgx.QueryExecModeSimpleProtocol); err != nil {
 			t.Fatal(err)
 		}
-		store.Thawed()
+		store.AfterFreeze()
 		if _, err := store.Now(t.Context()); err != nil {
 			t.Errorf("after a thaw: %v", err)
 		}

@@ -32,7 +32,7 @@ func (s *Store) SubmitOnce(ctx context.Context, key core.IdempotencyKey, jobs []
 		})
 		again := hasCode(err, codeSerialization) || hasCode(err, codeDeadlock) || wire.Outdated(err)
 		if gone && err != nil { // whatever became of it, the key finds it
-			s.Thawed()
+			s.AfterFreeze()
 			again = round < maxSends && ctx.Err() == nil
 		}
 		if !again || round == submitRounds {

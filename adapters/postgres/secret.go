@@ -7,8 +7,8 @@ import (
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
 )
 
-// Secret returns the installation's secret of that name; see core.TypeStore. Of callers at once one's bytes are kept,
-// and the others, who wait for its commit, get these.
+// Secret returns the installation's secret of that name; see core.TypeStore. If several callers race, the first one's
+// bytes are kept and the others return those.
 func (s *Store) Secret(ctx context.Context, name string, fresh []byte) (value []byte, err error) {
 	err = s.repeat(ctx, "secret", s.guard(s.opts.LockTimeout),
 		s.sql.call("keep_secret", wire.NewArgs(2).Text(name).Text(hex.EncodeToString(fresh)), nil),

@@ -83,7 +83,7 @@ func (s *Store) sendOn(ctx context.Context, of share, again bool, calls ...wire.
 	for sent := 1; ; sent++ {
 		rows, gone, err := s.sendOnce(ctx, calls)
 		if gone {
-			s.Thawed() // what ended this connection may have ended the others: each is asked before its next use
+			s.AfterFreeze() // what ended this connection may have ended the others: each is asked before its next use
 		}
 		switch {
 		case err == nil:

@@ -15,7 +15,7 @@
 //	row.go                       a row to a core.Job and back
 //	submit.go, job.go, change.go, dead.go          accepting, reading and changing jobs
 //	tick.go, lease.go, dispatch.go, maintain.go    the scheduler's part
-//	claim.go, quota.go, start.go, finish.go …      the workers' part
+//	claim.go, select_due.go, start.go, finish.go …      the workers' part
 //	schedule.go, advance.go, alert.go              schedules, their steps, alerts
 //	type*.go, token.go, secret.go, idempotency.go  what the API keeps beside jobs
 //	rollup.go, stats*.go         the numbers

@@ -13,7 +13,7 @@ import (
 // fileLock is one process's right to a database file: an exclusive lock of the operating system on a file
 // beside it, and one on the database itself, which its other names share. The system drops them with the process,
 // however that ends. The file beside stays: deleting it would let two processes lock two files of one name; the
-// writer stops when that happens (place.go).
+// writer stops when that happens (file_place.go).
 type fileLock struct {
 	file     *os.File
 	database *os.File // nil where it is not locked

@@ -75,8 +75,8 @@ type typeFlags struct {
 
 func (a *app) typePutCommand() *cobra.Command {
 	var f typeFlags
-	c := &cobra.Command{Use: "put TYPE", Short: "Define a type: what its jobs get where they say nothing themselves", Args: counted(1, 1, "a type"),
-		Long: `Define a type: what its jobs get where they say nothing themselves. An earlier definition is replaced as a whole: what
+	c := &cobra.Command{Use: "put TYPE", Short: "Define a type: the defaults of its jobs", Args: counted(1, 1, "a type"),
+		Long: `Define a type: the defaults of its jobs. An earlier definition is replaced as a whole: what
 no flag says is then defined by nobody. Jobs submitted from then on get it; the target also holds for those that wait.`,
 		Example: "  belfry types put invoice.send --target https://hooks.example.com/belfry --timeout 90s --max-attempts 8 --backoff 10s,1m,10m"}
 	flags := flagsOf(c)

@@ -100,7 +100,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		group("jobs", "Submit, look at and change jobs", a.submitCommand(), a.getCommand(), a.listCommand(), a.cancelCommand(), a.retryCommand(), a.rescheduleCommand(), a.waitCommand()),
 		group("dead-letters", "Jobs that failed for good", a.deadListCommand(), a.deadGroupsCommand(), a.redriveCommand(), a.discardCommand()),
-		group("types", "What jobs of a type get where they say nothing themselves", a.typeListCommand(), a.typeGetCommand(), a.typePutCommand(), a.typeDeleteCommand()),
+		group("types", "Defaults for a job type", a.typeListCommand(), a.typeGetCommand(), a.typePutCommand(), a.typeDeleteCommand()),
 		group("tokens", "Who may call the API", a.tokenCreateCommand(), a.tokenListCommand(), a.tokenRevokeCommand()),
 		group("webhooks", "What receivers of webhooks need", a.webhookSecretCommand()),
 		group("migrate", "The database's schema", a.migrateUpCommand(), a.migrateStatusCommand()),

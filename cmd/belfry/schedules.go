@@ -17,10 +17,10 @@ func (a *app) scheduleCommands() []*cobra.Command {
 	return []*cobra.Command{
 		group("schedules", "Rules that make jobs", a.scheduleListCommand(), a.scheduleGetCommand(), a.schedulePutCommand(), a.scheduleDeleteCommand(),
 			a.scheduleTurnCommand("pause", "Stop a schedule until it is resumed", "paused", (*client.Client).PauseSchedule),
-			a.scheduleTurnCommand("resume", "End a pause: what came due in it fares by the missed policy, once", "resumed", (*client.Client).ResumeSchedule),
+			a.scheduleTurnCommand("resume", "End a pause: runs that came due in it follow the missed policy, once", "resumed", (*client.Client).ResumeSchedule),
 			a.scheduleTriggerCommand(), a.scheduleBackfillCommand(), a.occurrencesCommand(), a.scheduleNextCommand(), a.schedulePreviewCommand(),
 			a.scheduleApplyCommand(), group("import", "Take over schedules from elsewhere", a.crontabCommand())),
-		group("alerts", "What an operator should know", a.alertListCommand()),
+		group("alerts", "Open alerts", a.alertListCommand()),
 	}
 }
 

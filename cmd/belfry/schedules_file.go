@@ -186,8 +186,8 @@ func (f *scheduleFile) fault(line int, field, rule string) {
 // unquoted are the rules that a text breaks where it is not in quotes.
 var unquoted = []string{"must be a string, not a number", "must be a string, not true or false", "must be a string, not null"}
 
-// blame notes what the server finds wrong with a schedule of the file, except about what is at fault already.
-func (f *scheduleFile) blame(s *fileSchedule, found client.FieldErrors) {
+// noteFaults notes what the server finds wrong with a schedule of the file, except about what is at fault already.
+func (f *scheduleFile) noteFaults(s *fileSchedule, found client.FieldErrors) {
 	for _, e := range found {
 		line, rule := s.lineOf(e.Field), e.Rule
 		known := slices.ContainsFunc(f.faults, func(at fileFault) bool {

@@ -51,7 +51,7 @@ func planSchedules(ctx context.Context, api *client.Client, file *scheduleFile, 
 		var refused client.FieldErrors
 		switch {
 		case errors.Is(err, client.ErrInvalid) && errors.As(err, &refused):
-			file.blame(s, refused)
+			file.noteFaults(s, refused)
 		case err != nil && len(file.faults) > 0:
 			return nil, file.err() // the server has nothing to add
 		case err != nil:

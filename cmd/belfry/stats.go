@@ -14,7 +14,7 @@ import (
 )
 
 func (a *app) statsCommand() *cobra.Command {
-	return &cobra.Command{Use: "stats", Short: "The whole in numbers", Args: counted(0, 0, "no arguments"), RunE: func(c *cobra.Command, _ []string) error {
+	return &cobra.Command{Use: "stats", Short: "Queue and job counts", Args: counted(0, 0, "no arguments"), RunE: func(c *cobra.Command, _ []string) error {
 		api, err := a.client()
 		if err != nil {
 			return err

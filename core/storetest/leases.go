@@ -200,9 +200,9 @@ func leasesClean(s *stage) {
 	}
 }
 
-// leasesClaimWaited lets a takeover stand uncommitted while the old holder claims: whenever that claim goes
-// on, the leases are no longer its own. The old holder's lease is some time old: one that has run out it would
-// renew; one still fresh it would only look at, as a holder does that was frozen after it had looked.
+// leasesClaimWaited: the old holder's claim waits behind a takeover whose transaction is open. When the claim goes on, the
+// leases belong to the new holder, so it must take nothing. age is how old the old holder's lease is: it renews one that
+// has run out, and only reads a fresh one, like a holder that was frozen after reading.
 func leasesClaimWaited(s *stage, age time.Duration) {
 	s.tick(shortTick("a"))
 	ids := s.submitMany(100, "a")

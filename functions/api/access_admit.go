@@ -7,8 +7,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// letIn decides whether a request may go to its operation. The request that comes back says who makes it.
-func (a *API) letIn(op *huma.Operation, w *answer, r *http.Request) (*http.Request, error) {
+// admit decides whether a request may go to its operation. The request that comes back says who makes it.
+func (a *API) admit(op *huma.Operation, w *answer, r *http.Request) (*http.Request, error) {
 	n := needOf(op)
 	if n.scope == public {
 		return r, nil

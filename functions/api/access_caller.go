@@ -16,8 +16,8 @@ type caller struct {
 	expires time.Time // of its token; zero means never
 }
 
-// whoever is the caller where there are no tokens.
-var whoever = caller{role: core.RoleAdmin}
+// anyTenant is the caller where there are no tokens.
+var anyTenant = caller{role: core.RoleAdmin}
 
 // name tells callers apart, for counting what they do.
 func (c caller) name(r *http.Request) string {

@@ -84,8 +84,8 @@ func (d *decoder) fault(field, rule string) {
 	}
 }
 
-// blame adds what a check of core found, except about fields that could not even be read, or that stand in for one of those.
-func (d *decoder) blame(err error) {
+// addFaults adds what a check of core found, except about fields that could not even be read, or that stand in for one of those.
+func (d *decoder) addFaults(err error) {
 	var errs core.FieldErrors
 	if !errors.As(err, &errs) {
 		return

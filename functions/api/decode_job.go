@@ -34,7 +34,7 @@ func (a *API) decodeJob(path string, raw []byte) (core.NewJob, *Problem) {
 		d.fault("delay", "set run_at or delay, not both")
 		j.Delay = 0
 	}
-	d.blame(core.CheckNewJob(&j, now))
+	d.addFaults(core.CheckNewJob(&j, now))
 	a.boundTimeout(&d, j.Timeout, j.Target, j.Type)
 	if !d.has("max_attempts") {
 		j.MaxAttempts = 0 // its type may say; see ofType

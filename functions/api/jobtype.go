@@ -46,7 +46,7 @@ func (a *API) putType(w http.ResponseWriter, r *http.Request) error {
 	d.object(raw, append(typeFields[:len(typeFields):len(typeFields)], laterTypeFields...), func(name string, value []byte) {
 		a.typeField(d, &t, name, value)
 	})
-	d.blame(core.CheckJobType(&t))
+	d.addFaults(core.CheckJobType(&t))
 	a.boundTimeout(d, t.Timeout, t.Target, "")
 	if p := d.problem(); p != nil {
 		return p

@@ -55,7 +55,7 @@ func (a *API) typeRoutes(schemas huma.Registry) []route {
 		{describe(schemas, tag, "get-type", http.MethodGet, path, "Look at a type's definition", "").with(typeParam()).
 			answers(http.StatusOK, "The definition.", one).refuses(http.StatusNotFound, http.StatusUnprocessableEntity), a.getType, 0},
 		{describe(schemas, tag, "put-type", http.MethodPut, path, "Define a type",
-			"What its jobs get where they say nothing themselves. An earlier definition is replaced as a whole. The rest holds for jobs submitted from then on, the target also for those that wait.").
+			"The defaults of its jobs. An earlier definition is replaced as a whole. The rest holds for jobs submitted from then on, the target also for those that wait.").
 			with(typeParam()).takes(schemaOf[newTypeDoc](schemas), true).
 			answers(http.StatusCreated, "The new definition.", one).answers(http.StatusOK, "The definition, replaced.", one).refusesBody(), a.putType, a.Limits.BodyTime},
 		{gone.refuses(http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity), a.deleteType, 0},

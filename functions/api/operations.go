@@ -67,7 +67,7 @@ func (a *API) statsRoutes(schemas huma.Registry) []route {
 	metrics := describe(schemas, tag, "metrics", http.MethodGet, "/metrics", "Metrics for Prometheus", "Right from any process: the store counts.")
 	metrics.Responses["200"] = &huma.Response{Description: "Text format.", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}
 	return []route{
-		{describe(schemas, tag, "stats", http.MethodGet, "/v1/stats", "The whole in numbers", "At most a second old.").
+		{describe(schemas, tag, "stats", http.MethodGet, "/v1/stats", "Queue and job counts", "At most a second old.").
 			answers(http.StatusOK, "The numbers.", schemaOf[Stats](schemas)).refuses(http.StatusUnprocessableEntity), a.showStats, 0},
 		{metrics.refuses(), a.metrics, 0},
 		{describe(schemas, tag, "healthz", http.MethodGet, "/healthz", "Is the process alive?", "It answers; nothing else is looked at.").answers(http.StatusOK, "Yes.", health).refuses(), a.healthz, 0},

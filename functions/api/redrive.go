@@ -150,7 +150,7 @@ func (c *redriveCall) answer(redriven []core.Redriven, left int) []byte {
 func (d *decoder) check(check func(errs *core.FieldErrors)) {
 	var errs core.FieldErrors
 	check(&errs)
-	d.blame(errs.Err())
+	d.addFaults(errs.Err())
 }
 
 // ids reads an array of ids.

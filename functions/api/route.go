@@ -50,7 +50,7 @@ func (a *API) run(route route) http.HandlerFunc {
 		limited, cancel := context.WithTimeout(r.Context(), a.Limits.Time+route.extra)
 		watched.route, watched.ctx = route.op.Path, limited
 		defer cancel()
-		admitted, err := a.letIn(route.op, watched, r.WithContext(limited))
+		admitted, err := a.admit(route.op, watched, r.WithContext(limited))
 		if err == nil {
 			watched.hold.of, watched.hold.caller = a.memory, callerOf(admitted.Context()).name(admitted)
 			err = watched.hold.set(limited, holds)

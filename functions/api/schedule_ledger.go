@@ -126,7 +126,7 @@ func (a *API) previewSchedule(w http.ResponseWriter, r *http.Request) error {
 			a.scheduleField(d, &rule, name, value)
 		}
 	})
-	d.blame(core.CheckSchedule("", "preview", &rule, now))
+	d.addFaults(core.CheckSchedule("", "preview", &rule, now))
 	if p := d.problem(); p != nil {
 		return p
 	}

@@ -38,7 +38,7 @@ func (a *API) readDefinition(w http.ResponseWriter, r *http.Request) (definition
 		d.fault("type", "is required")
 	}
 	checked := s.rule // Put fills in the defaults itself
-	d.blame(a.Schedules.Check(s.tenant, s.name, &checked, a.Now()))
+	d.addFaults(a.Schedules.Check(s.tenant, s.name, &checked, a.Now()))
 	a.boundTimeout(d, time.Duration(s.rule.Timeout), s.rule.Target, s.rule.Type)
 	if noPathPart(s.name) {
 		d.fault("name", nameRule)

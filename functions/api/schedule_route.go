@@ -46,7 +46,7 @@ func (a *API) scheduleRoutes(schemas huma.Registry) []route {
 			answers(http.StatusOK, "What PUT would do.", schemaOf[scheduleChangeDoc](schemas)).refusesBody(), a.planSchedule, a.Limits.BodyTime},
 		{gone.refuses(http.StatusNotFound, http.StatusPreconditionFailed, http.StatusUnprocessableEntity), a.deleteSchedule, 0},
 		{turn("pause-schedule", "pause", "Pause a schedule", "Nothing fires until it is resumed."), a.pauseSchedule, a.Limits.BodyTime},
-		{turn("resume-schedule", "resume", "Resume a schedule", "What came due in the pause fares by the missed policy, once."), a.resumeSchedule, a.Limits.BodyTime},
+		{turn("resume-schedule", "resume", "Resume a schedule", "Runs that came due during the pause follow the missed policy, once."), a.resumeSchedule, a.Limits.BodyTime},
 		{made.refusesBody(http.StatusNotFound, http.StatusConflict), a.triggerSchedule, a.Limits.BodyTime},
 		{describe(schemas, tag, "backfill-schedule", http.MethodPost, path+"/backfill", "Make runs for a range of the past", "One run for each instant of the present rule, marked as made up late. The ledger stays as it is. Count with dry_run first.").
 			with(scheduleName(), tenantParam()).takes(schemaOf[backfillAskDoc](schemas), true).

@@ -39,9 +39,9 @@ func (a *API) createToken(w http.ResponseWriter, r *http.Request) error {
 			t.ExpiresAt = d.instant(name, value, now)
 		}
 	})
-	d.blame(core.CheckToken(&t, now))
-	if callerOf(r.Context()) == whoever {
-		d.blame(core.CheckFirstToken(&t))
+	d.addFaults(core.CheckToken(&t, now))
+	if callerOf(r.Context()) == anyTenant {
+		d.addFaults(core.CheckFirstToken(&t))
 	}
 	if p := d.problem(); p != nil {
 		return p

@@ -68,7 +68,7 @@ type Settings struct {
 	Lease      time.Duration `env:"BELFRY_LEASE" envDefault:"60s" doc:"A worker's lease on a job; longer than two heartbeats."`
 	Heartbeat  time.Duration `env:"BELFRY_HEARTBEAT" envDefault:"20s" doc:"How often a worker extends its leases."`
 	Timeout    time.Duration `env:"BELFRY_TIMEOUT" envDefault:"15m" doc:"Of one attempt, where the job names none."`
-	MaxTimeout time.Duration `env:"BELFRY_MOST_TIMEOUT" envDefault:"0s" doc:"The longest timeout that jobs may have where no target does their work: what the hosts of the workers allow. The API refuses longer ones, workers end what takes longer. 0 sets no bound."`
+	MaxTimeout time.Duration `env:"BELFRY_MOST_TIMEOUT" envDefault:"0s" doc:"Maximum timeout of a job run by a Go worker. Set it to what your platform allows, such as 14m on Lambda. The API refuses longer timeouts, workers end attempts that take longer. 0 sets no maximum."`
 	StopGrace  time.Duration `env:"BELFRY_STOP_GRACE" envDefault:"10s" doc:"How long running jobs may go on once the process was told to stop."`
 	StopDelay  time.Duration `env:"BELFRY_STOP_DELAY" envDefault:"0s" doc:"How long the API goes on answering once the process was told to stop, while /readyz answers 503 so that load balancers send requests elsewhere; 0s to 10m. Unset it is 5s in cmd/server and on Cloud Run, where it is at most 5s."`
 

@@ -26,8 +26,8 @@ func burst() int {
 	return 3_000
 }
 
-// hall is a PostgreSQL with many schedules of which all are due at one instant.
-type hall struct {
+// burstRun is a PostgreSQL with many schedules of which all are due at one instant.
+type burstRun struct {
 	*testing.T
 	store *counting
 	conn  *pgx.Conn
@@ -56,8 +56,8 @@ func (c *counting) AdvanceSchedules(ctx context.Context, steps []core.Advance, f
 	return c.Store.AdvanceSchedules(ctx, steps, fence)
 }
 
-// newHall makes n schedules, due in so long.
-func newHall(t *testing.T, n int, in string) *hall {
+// newBurstRun makes n schedules, due in so long.
+func newBurstRun(t *testing.T, n int, in string) *burstRun {
 	t.Helper()
 	address := testenv.Postgres(t)
 	if err := postgres.Migrate(t.Context(), address); err != nil {
@@ -75,7 +75,7 @@ func newHall(t *testing.T, n int, in string) *hall {
 		_ = conn.Close(context.Background())
 		_ = store.Close()
 	})
-	h := &hall{T: t, store: &counting{Store: store}, conn: conn, lags: map[int64]time.Duration{}, all: make(chan struct{}), want: n}
+	h := &burstRun{T: t, store: &counting{Store: store}, conn: conn, lags: map[int64]time.Duration{}, all: make(chan struct{}), want: n}
 	err = conn.QueryRow(t.Context(), `
 WITH made AS (
     INSERT INTO belfry.schedules (id, tenant, name, type, rule, created_at, updated_at, anchor, accounted, next_due, tz_data)
@@ -94,7 +94,7 @@ WITH made AS (
 }
 
 // began notes a job's first message or start.
-func (h *hall) began(ids ...int64) {
+func (h *burstRun) began(ids ...int64) {
 	now := time.Now()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -108,7 +108,7 @@ func (h *hall) began(ids ...int64) {
 }
 
 // transactions is what the database has committed.
-func (h *hall) transactions() (n int64) {
+func (h *burstRun) transactions() (n int64) {
 	h.Helper()
 	if _, err := h.conn.Exec(h.Context(), "SELECT pg_stat_clear_snapshot()"); err != nil {
 		h.Fatal(err)
@@ -120,7 +120,7 @@ func (h *hall) transactions() (n int64) {
 }
 
 // tick runs a ticker until each schedule's job has begun.
-func (h *hall) tick(topics map[core.Priority]core.Topic, wake func([]core.Lane)) {
+func (h *burstRun) tick(topics map[core.Priority]core.Topic, wake func([]core.Lane)) {
 	h.Helper()
 	ticker, err := core.NewTicker(h.store, core.TickerOptions{Holder: "t", Topics: topics, Wake: wake, OnEvent: func(e core.TickEvent) {
 		switch {
@@ -148,7 +148,7 @@ func (h *hall) tick(topics map[core.Priority]core.Topic, wake func([]core.Lane))
 }
 
 // report holds what was made against what was due, and tells how it went.
-func (h *hall) report(before int64) {
+func (h *burstRun) report(before int64) {
 	h.Helper()
 	var jobs, rows, left int
 	err := h.conn.QueryRow(h.Context(), `SELECT (SELECT count(*) FROM belfry.jobs) + (SELECT count(*) FROM belfry.job_history),
@@ -177,14 +177,14 @@ func (h *hall) report(before int64) {
 // toldTopic notes what is sent.
 type toldTopic struct {
 	core.Topic
-	hall *hall
+	burstRun *burstRun
 }
 
 func (t toldTopic) Send(ctx context.Context, messages []core.Message) []error {
 	errs := t.Topic.Send(ctx, messages)
 	for i, m := range messages {
 		if errs[i] == nil {
-			t.hall.began(m.ID)
+			t.burstRun.began(m.ID)
 		}
 	}
 	return errs
@@ -192,7 +192,7 @@ func (t toldTopic) Send(ctx context.Context, messages []core.Message) []error {
 
 // All schedules due in the same second: every job is made once and handed to the queue.
 func TestManyDueAtOnceQueue(t *testing.T) {
-	h := newHall(t, burst(), "3 s")
+	h := newBurstRun(t, burst(), "3 s")
 	memory, err := local.Open(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -215,7 +215,7 @@ func TestManyDueAtOnceQueue(t *testing.T) {
 
 // The same without a queue: workers of the process claim the jobs.
 func TestManyDueAtOnceDirect(t *testing.T) {
-	h := newHall(t, burst(), "3 s")
+	h := newBurstRun(t, burst(), "3 s")
 	before := h.transactions()
 	worker := h.work(func(w *core.Worker, ctx context.Context, _ core.Queue) error { return w.Run(ctx) }, nil)
 	h.tick(nil, nil)
@@ -224,7 +224,7 @@ func TestManyDueAtOnceDirect(t *testing.T) {
 }
 
 // work runs a worker until it is stopped.
-func (h *hall) work(run func(*core.Worker, context.Context, core.Queue) error, queue core.Queue) (stop func()) {
+func (h *burstRun) work(run func(*core.Worker, context.Context, core.Queue) error, queue core.Queue) (stop func()) {
 	h.Helper()
 	worker, err := core.NewWorker(h.store, core.Handlers{"work": core.HandlerFunc(func(_ context.Context, job *core.Job) (json.RawMessage, error) {
 		h.began(job.ID)
@@ -246,7 +246,7 @@ func (h *hall) work(run func(*core.Worker, context.Context, core.Queue) error, q
 
 // Many schedules that are not due cost an idle tick nothing: one call of the store in each pass.
 func TestManyNotDue(t *testing.T) {
-	h := newHall(t, burst(), "1 h")
+	h := newBurstRun(t, burst(), "1 h")
 	passes := make(chan struct{}, 100)
 	ticker, err := core.NewTicker(h.store, core.TickerOptions{Holder: "t", OnTick: func(core.TickReport) { passes <- struct{}{} }})
 	if err != nil {

@@ -102,7 +102,7 @@ func (h *Host) OpenQueue(ctx context.Context, visibility time.Duration) (core.Qu
 // died meanwhile are not trusted, and what is known of types is read again where it has grown old.
 func (h *Host) Begin(ctx context.Context) (end func()) {
 	if h.wakes() {
-		h.Store.Thawed()
+		h.Store.AfterFreeze()
 		h.Webhooks.Close()
 	}
 	if err := h.Types.Fresh(ctx); err != nil && !errors.Is(err, context.Canceled) { // whoever called may be gone

@@ -116,7 +116,7 @@ func (f *Function) OpenQueue(ctx context.Context) (core.Queue, error) {
 // not trusted, and what is known of types is read again where it has grown old.
 func (f *Function) Begin(ctx context.Context) (end func()) {
 	if time.Now().Round(0).Sub(f.last.Round(0)) > frozenAfter { // by the wall clock: the other one may have stood still
-		f.Store.Thawed()
+		f.Store.AfterFreeze()
 		f.Webhooks.Close()
 	}
 	if err := f.Types.Fresh(ctx); err != nil {

@@ -1,6 +1,6 @@
 // Command cloudrun is the tick on Cloud Run, called by Cloud Scheduler. A call ticks for a while, or until nothing is due
 // (BELFRY_TICK_IDLE), or in economy mode does what there is to do now. Of the request only one thing is looked at: whether
-// API or worker wakes it, through a topic. Late, doubled and overlapping calls do no harm.
+// API or worker wakes it, through a topic. Late, duplicate and overlapping calls are harmless.
 package main
 
 import (

@@ -1,6 +1,6 @@
 // Command lambda is the tick on AWS Lambda, invoked by a schedule each minute. It ticks until shortly before its
 // deadline, or until nothing is due (BELFRY_TICK_IDLE), or in economy mode does what there is to do now. Of the event
-// only one thing is looked at: whether API or worker wakes it. Late, doubled and overlapping invocations do no harm.
+// only one thing is looked at: whether API or worker wakes it. Late, duplicate and overlapping invocations are harmless.
 package main
 
 import (
