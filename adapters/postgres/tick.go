@@ -245,7 +245,7 @@ func (s *Store) DueIn(ctx context.Context, req core.DueRequest) (in time.Duratio
 	silent := err != nil && unasked.Err() != nil && ctx.Err() == nil
 	cancel()
 	if silent {
-		s.Thawed()
+		s.AfterFreeze()
 		err = s.repeat(ctx, "due in", calls...)
 	}
 	return in, err
