@@ -30,10 +30,10 @@ var importRules = []importRule{
 		},
 	},
 	{
-		name:   "an adapter imports core and its own SDK, never another adapter",
+		name:   "an adapter imports core, queueurl and its own SDK, never another adapter",
 		covers: func(dir string) bool { return within(dir, "adapters") },
 		forbids: func(dir, imported string) bool {
-			return ours(imported) && !within(imported, "core") && !within(imported, firstTwo(dir))
+			return ours(imported) && !within(imported, "core") && !within(imported, firstTwo(dir)) && imported != "adapters/queueurl"
 		},
 	},
 	{

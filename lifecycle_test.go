@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/states"
 )
 
 // docs/lifecycle.md shows the transition table of core, in the ordinary case and for each fact that changes it.
@@ -34,10 +35,10 @@ func ordinaryTransitions() string {
 		fmt.Fprintf(&table, " %s |", from)
 	}
 	table.WriteString("\n| --- |" + strings.Repeat(" --- |", len(statuses)) + "\n")
-	for _, event := range core.Events() {
+	for _, event := range states.Events() {
 		fmt.Fprintf(&table, "| %s |", event)
 		for _, from := range statuses {
-			fmt.Fprintf(&table, " %s |", moveText(from, core.Transition(from, event, core.Facts{})))
+			fmt.Fprintf(&table, " %s |", moveText(from, states.Transition(from, event, states.Facts{})))
 		}
 		table.WriteString("\n")
 	}
@@ -48,23 +49,23 @@ func ordinaryTransitions() string {
 func exceptionalTransitions() string {
 	var table strings.Builder
 	table.WriteString("| event | status | when | then |\n| --- | --- | --- | --- |\n")
-	for _, event := range core.Events() {
+	for _, event := range states.Events() {
 		for _, fact := range []struct {
 			text  string
-			facts core.Facts
+			facts states.Facts
 		}{
-			{"cancel is wanted", core.Facts{CancelWanted: true}},
-			{"the error is permanent", core.Facts{Permanent: true}},
-			{"no attempt is left", core.Facts{AttemptsUsed: true}},
-			{"1,000 snoozes are used up", core.Facts{SnoozesUsed: true}},
-			{"it is the job's first loss and an attempt is left", core.Facts{LossCounts: true}},
-			{"it is the fifth loss in a row, or the job has one attempt", core.Facts{LossesUsed: true}},
-			{"`expires_at` has passed", core.Facts{Expired: true}},
-			{"another live job has its dedupe key", core.Facts{KeyTaken: true}},
+			{"cancel is wanted", states.Facts{CancelWanted: true}},
+			{"the error is permanent", states.Facts{Permanent: true}},
+			{"no attempt is left", states.Facts{AttemptsUsed: true}},
+			{"1,000 snoozes are used up", states.Facts{SnoozesUsed: true}},
+			{"it is the job's first loss and an attempt is left", states.Facts{LossCounts: true}},
+			{"it is the fifth loss in a row, or the job has one attempt", states.Facts{LossesUsed: true}},
+			{"`expires_at` has passed", states.Facts{Expired: true}},
+			{"another live job has its dedupe key", states.Facts{KeyTaken: true}},
 		} {
 			for _, from := range statuses {
-				move := core.Transition(from, event, fact.facts)
-				if move != core.Transition(from, event, core.Facts{}) {
+				move := states.Transition(from, event, fact.facts)
+				if move != states.Transition(from, event, states.Facts{}) {
 					fmt.Fprintf(&table, "| %s | %s | %s | %s |\n", event, from, fact.text, moveText(from, move))
 				}
 			}
@@ -74,15 +75,15 @@ func exceptionalTransitions() string {
 }
 
 // moveText is one cell: what changes, or why nothing does.
-func moveText(from core.Status, move core.Move) string {
+func moveText(from core.Status, move states.Move) string {
 	switch move.Verdict {
-	case core.Ignored:
+	case states.Ignored:
 		return "—"
-	case core.Stale:
+	case states.Stale:
 		return "stale"
-	case core.Conflict:
+	case states.Conflict:
 		return "409"
-	case core.Wanted:
+	case states.Wanted:
 		return "202, cancel wanted"
 	}
 	text := "stays " + move.Next.String()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/tick"
 )
 
 // Drain runs everything that is due now, and what becomes due by that, until nothing is due and nothing runs. It
@@ -81,7 +82,7 @@ func (e *Engine) settle(act string, going []*attempt, done func() bool) (next ti
 func (e *Engine) tick(act string) (due []core.Lane, next time.Duration) {
 	e.t.Helper()
 	next = core.MaxDelay
-	var report core.TickReport
+	var report tick.Report
 	for more := true; more; more = report.More || report.Runs > 0 { // runs of schedules wait only now
 		var err error
 		if report, err = e.ticker.Tick(context.Background()); err != nil {

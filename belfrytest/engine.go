@@ -11,6 +11,10 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/sqlite"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/belfry-dev/belfry/core/submit"
+	"github.com/belfry-dev/belfry/core/tick"
+	"github.com/belfry-dev/belfry/core/work"
 	"github.com/belfry-dev/belfry/handler"
 )
 
@@ -32,12 +36,12 @@ type Engine struct {
 	offset   atomic.Int64 // microseconds the clock was advanced
 	store    *sqlite.Store
 	gate     *gate
-	ticker   *core.Ticker
-	worker   *core.Worker // nil: there are no handlers
+	ticker   *tick.Ticker
+	worker   *work.Worker // nil: there are no handlers
 	handlers core.Handlers
 
-	submitter *core.Submitter
-	schedules *core.ScheduleActs
+	submitter *submit.Submitter
+	schedules *schedule.Acts
 	running   chan error // the worker's end
 	driving   sync.Mutex // held by what makes the engine go
 }
@@ -89,11 +93,11 @@ func (e *Engine) open() error {
 		}
 	})
 	e.store = store
-	e.submitter = core.NewSubmitter(store, core.SubmitterOptions{Now: e.Now})
-	schedules := core.ScheduleOptions{TickPeriod: time.Second, Takeover: 5 * time.Second} // what counts as missed, as in production
-	e.schedules = core.NewScheduleActs(store, schedules, nil)
+	e.submitter = submit.New(store, submit.Options{Now: e.Now})
+	schedules := schedule.Options{TickPeriod: time.Second, Takeover: 5 * time.Second} // what counts as missed, as in production
+	e.schedules = schedule.NewActs(store, schedules, nil)
 	e.gate = newGate(store, e.Now)
-	e.ticker, err = core.NewTicker(store, core.TickerOptions{Holder: "belfrytest", LeaseLength: time.Minute, Chance: exactly, Schedules: schedules})
+	e.ticker, err = tick.New(store, tick.Options{Holder: "belfrytest", LeaseLength: time.Minute, Chance: exactly, Schedules: schedules})
 	if err != nil || len(e.handlers) == 0 {
 		return err
 	}
@@ -101,7 +105,7 @@ func (e *Engine) open() error {
 }
 
 func (e *Engine) startWorker() (err error) {
-	e.worker, err = core.NewWorker(e.gate, e.gate.watched(e.handlers), core.WorkerOptions{
+	e.worker, err = work.New(e.gate, e.gate.watched(e.handlers), work.Options{
 		ID: "belfrytest", Slots: e.opts.Slots, CriticalSlots: -1, Timeout: e.opts.Timeout, StopGrace: -1,
 		StoreTimeout: time.Minute, Chance: exactly, OnEvent: e.gate.event,
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-dev/belfry/belfrytest"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/submit"
 )
 
 func ExampleEngine_Job() {
@@ -62,7 +63,7 @@ func ExampleEngine_Submitter() {
 	defer t.finish()
 
 	e := belfrytest.New(t, nil)
-	welcome := func(ctx context.Context, jobs *core.Submitter) error { // the code under test
+	welcome := func(ctx context.Context, jobs *submit.Submitter) error { // the code under test
 		_, err := jobs.Submit(ctx, core.NewJob{Type: "email.send", Payload: []byte(`{"to": "ada@example.com"}`)})
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/belfry-dev/belfry/belfrytest"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/submit"
 	"github.com/belfry-dev/belfry/handler"
 )
 
@@ -66,7 +67,7 @@ func TestTimeoutPassesAtItsOwnInstant(t *testing.T) {
 
 func TestAdvanceWaitsForWhatWasToldToStop(t *testing.T) {
 	t.Parallel()
-	var jobs *core.Submitter
+	var jobs *submit.Submitter
 	stopped := setOf(func(ctx context.Context, _ *handler.Job[note]) error {
 		<-ctx.Done()
 		for range 50 { // takes its time

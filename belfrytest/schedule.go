@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
 )
 
 // PutSchedule makes a schedule, or gives it another definition, under the rules of production. Its runs are made by
 // Advance, at their instants; what Skip lets pass fares by its missed policy.
 func (e *Engine) PutSchedule(name string, rule core.ScheduleRule) core.Schedule {
 	e.t.Helper()
-	s, _, err := e.schedules.Put(context.Background(), "", name, rule, core.Match{})
+	s, _, err := e.schedules.Put(context.Background(), "", name, rule, schedule.Match{})
 	if err != nil {
 		e.t.Fatalf("PutSchedule: %v", err)
 	}
@@ -22,7 +23,7 @@ func (e *Engine) PutSchedule(name string, rule core.ScheduleRule) core.Schedule 
 }
 
 // Schedules pauses, resumes, triggers and backfills; its methods answer errors instead of ending the test.
-func (e *Engine) Schedules() *core.ScheduleActs { return e.schedules }
+func (e *Engine) Schedules() *schedule.Acts { return e.schedules }
 
 // Occurrences is the ledger of a schedule, oldest first: what became of each due instant. One that was never made ends
 // the test.

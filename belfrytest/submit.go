@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/submit"
 )
 
 // Submit submits a job that is due now and returns its id. The payload is made JSON as encoding/json does it; nil is
@@ -43,7 +44,7 @@ func (e *Engine) JSON(payload any) json.RawMessage {
 
 // Submitter is what code under test submits with: handlers too, and from any goroutine. It answers errors instead of
 // ending the test.
-func (e *Engine) Submitter() *core.Submitter { return e.submitter }
+func (e *Engine) Submitter() *submit.Submitter { return e.submitter }
 
 // Store is the engine's store, for whatever has no method here. What is written to it directly is seen by the next
 // Drain, Advance or WaitFor.

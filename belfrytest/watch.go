@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/work"
 )
 
 // Heartbeat notes the answers.
@@ -54,8 +55,8 @@ func (g *gate) Finish(ctx context.Context, ends []core.End) ([]core.EndAnswer, e
 }
 
 // event notes handlers that were given up after their lease was lost: nobody records an end of those.
-func (g *gate) event(e core.WorkEvent) {
-	if e.Kind != core.Leaked {
+func (g *gate) event(e work.Event) {
+	if e.Kind != work.Leaked {
 		return
 	}
 	g.mu.Lock()

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/jsonscan"
 )
 
 // Bounds of one request of a batch. The server takes 10,000 jobs and 32 MiB.
@@ -64,12 +64,12 @@ func (c *Client) SubmitDocuments(ctx context.Context, documents []json.RawMessag
 // documentFault says why a document cannot be sent as one of a batch: it is not JSON, which in the middle of others could say
 // anything, or not in UTF-8, or nested too deep. "" means that it can.
 func documentFault(document []byte) string {
-	facts, err := core.ScanJSON(document)
+	facts, err := jsonscan.Scan(document)
 	switch {
 	case err != nil:
 		return "is not JSON: " + err.Error()
-	case facts.Depth > core.MaxJSONDepth-2: // of the list and what is around it
-		return fmt.Sprintf("nests arrays and objects %d deep, at most %d are read", facts.Depth, core.MaxJSONDepth-2)
+	case facts.Depth > jsonscan.MaxDepth-2: // of the list and what is around it
+		return fmt.Sprintf("nests arrays and objects %d deep, at most %d are read", facts.Depth, jsonscan.MaxDepth-2)
 	}
 	return ""
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/jsonscan"
 )
 
 // textRule is what the API says of text in another encoding.
@@ -58,7 +59,7 @@ func (c *call) check() error {
 		}
 	}
 	if !utf8.Valid(c.body) {
-		faults.Add("body", "%s", core.EncodingFault(c.body))
+		faults.Add("body", "%s", jsonscan.EncodingFault(c.body))
 	}
 	if len(c.key) > 255 || strings.ContainsFunc(c.key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		faults.Add(keyHeader, "must be 1 to 255 visible ASCII characters")

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/belfry-dev/belfry/core/jsonscan"
 )
 
 // Bounds on what may be submitted, beside those of job.go.
@@ -108,7 +110,7 @@ func CheckNewJob(j *NewJob, now time.Time) error {
 	if j.Timeout != 0 && (j.Timeout < MinTimeout || j.Timeout > MaxTimeout) {
 		errs.Add("timeout", "must lie between 1s and 24h")
 	}
-	j.Timeout = truncateLength(j.Timeout)
+	j.Timeout = TruncateLength(j.Timeout)
 	j.Backoff = checkBackoff(&errs, j.Backoff)
 	checkTarget(&errs, j.Target)
 	checkTags(&errs, j.Tags)
@@ -125,7 +127,7 @@ func checkPayload(errs *FieldErrors, payload json.RawMessage) {
 		errs.Add("payload", "is %d bytes, at most %d are kept", len(payload), MaxPayloadBytes)
 		return
 	}
-	facts, err := ScanJSON(payload)
+	facts, err := jsonscan.Scan(payload)
 	switch {
 	case err != nil:
 		errs.Add("payload", "must be JSON: %s", err)
@@ -137,7 +139,7 @@ func checkPayload(errs *FieldErrors, payload json.RawMessage) {
 }
 
 // checkStrings refuses what JSON can write and a store cannot keep.
-func checkStrings(errs *FieldErrors, field string, facts JSONFacts) {
+func checkStrings(errs *FieldErrors, field string, facts jsonscan.Facts) {
 	if facts.Nul >= 0 {
 		errs.Add(field, "holds \\u0000 at byte %d, which cannot be kept", facts.Nul)
 	} else if facts.Lone >= 0 {
@@ -157,7 +159,7 @@ func checkBackoff(errs *FieldErrors, waits []time.Duration) []time.Duration {
 		if wait < 0 || wait > MaxBackoffWait {
 			errs.Add(field, "must lie between 0s and 720h (30 days)")
 		}
-		waits[i] = keepLength(errs, field, wait)
+		waits[i] = KeepLength(errs, field, wait)
 	}
 	return waits
 }
@@ -176,15 +178,15 @@ func checkTags(errs *FieldErrors, tags []string) {
 	}
 }
 
-// checkResult says why a result cannot be kept, or nil.
-func checkResult(result json.RawMessage) error {
+// CheckResult says why a result cannot be kept, or nil.
+func CheckResult(result json.RawMessage) error {
 	if len(result) == 0 {
 		return nil
 	}
 	if len(result) > MaxResultBytes {
 		return fmt.Errorf("result: %d bytes, at most %d are kept", len(result), MaxResultBytes)
 	}
-	facts, err := ScanJSON(result)
+	facts, err := jsonscan.Scan(result)
 	if err != nil {
 		return fmt.Errorf("result: not JSON: %w", err)
 	}

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/belfry-dev/belfry/core/jsonscan"
 )
 
 // Bounds on a target.
@@ -25,7 +27,7 @@ func checkTarget(errs *FieldErrors, target json.RawMessage) {
 		errs.Add("target", "is %d bytes, at most %d are kept", len(target), MaxTargetBytes)
 		return
 	}
-	facts, err := ScanJSON(target)
+	facts, err := jsonscan.Scan(target)
 	if err != nil {
 		errs.Add("target", "must be JSON: %s", err)
 		return

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -13,7 +14,7 @@ const typeRule = "must be 1 to 200 of the characters A-Z a-z 0-9 _ - : . /, begi
 // and SQL, so that no name needs escaping anywhere: no "..", no "//", nothing at the end that gets trimmed.
 func checkType(errs *FieldErrors, name string) {
 	switch {
-	case !validType(name):
+	case !ValidType(name):
 		errs.Add("type", typeRule)
 	case Reserved(name):
 		errs.Add("type", reservedRule)
@@ -23,13 +24,13 @@ func checkType(errs *FieldErrors, name string) {
 // CheckTypeName holds the name of a type against the rules of its form: a reserved one passes. The error is FieldErrors.
 func CheckTypeName(name string) error {
 	var errs FieldErrors
-	if !validType(name) {
+	if !ValidType(name) {
 		errs.Add("type", typeRule)
 	}
 	return errs.Err()
 }
 
-func validType(name string) bool {
+func ValidType(name string) bool {
 	if name == "" || len(name) > MaxTypeBytes || !letter(name[0]) {
 		return false
 	}
@@ -104,4 +105,18 @@ func ValidTrace(text string) bool {
 		}
 	}
 	return true
+}
+
+// ReservedPrefix begins, in whatever case, the types and dedupe keys that only Belfry itself gives to jobs: so a receiver
+// may believe what a delivery's type says, and no caller can take the key of an alert.
+const ReservedPrefix = "belfry."
+
+const reservedRule = "must not begin with belfry.: Belfry keeps such names for itself"
+
+// AlertType is the type of the jobs that deliver alerts to a webhook.
+const AlertType = ReservedPrefix + "alert"
+
+// Reserved reports whether only Belfry itself may give a job this type, or this dedupe key.
+func Reserved(name string) bool {
+	return len(name) >= len(ReservedPrefix) && strings.EqualFold(name[:len(ReservedPrefix)], ReservedPrefix)
 }

@@ -1,16 +1,18 @@
-// Package core is Belfry itself: what a job is, which states it may pass through, and the three acts
-// that move it along. It knows no database, no queue and no cloud; those are adapters behind the ports.
+// Package core is what Belfry's engine is made of: jobs, types and schedules, the ports to stores and queues, the rules of what may be
+// submitted, errors, and the message. It knows no database, no queue and no cloud; those are adapters behind the ports.
 //
 // Where to look:
 //
-//	job.go, status.go, priority.go   the things
-//	transition.go                    the table of states and events, as code
-//	ports.go                         what core asks of a store and of a queue, on one page
-//	submit.go                        Submitter: checks jobs and writes them, many callers in one commit
-//	tick.go                          Ticker: one pass of the scheduler
-//	queue_groups.go, queue_grouped.go   which types have queues of their own, and the Queue that is made of them
-//	work.go                          Worker: claims or receives, runs handlers, finishes in batches
-//	share.go, backoff.go, decide.go, window.go   policy: pure functions, no clock, no chance of their own
+//	job.go, priority.go    jobs, their states and priorities
+//	jobtype.go, schedule.go, token.go   types, schedules, tokens
+//	ports.go               what core asks of a store and of a queue, on one page; port_*.go what they are asked with
+//	check.go, check_*.go   the rules of what may be submitted
+//	errors.go, errtext.go  errors, and how they are kept
+//	message.go             what a queue carries
+//
+// What is done with them has rooms of its own, each with its map: submit, tick, work, schedule and report. They share decide, share,
+// fleet, rollup, apart, queuegroup, typecache and storeclock. states is the table of states and events, recurrence says when a schedule is due,
+// jsonscan reads JSON.
 //
 // The contracts of the ports are tests: packages storetest and queuetest.
 package core

@@ -135,10 +135,10 @@ func (e *snooze) Error() string { return "snoozed for " + e.wait.String() }
 // Snooze puts the job back for d; the attempt is not counted. After MaxSnoozes it counts as an error.
 func Snooze(d time.Duration) error { return &snooze{d} }
 
-// certainlyUnwritten reports whether err tells of a fault of the group's content, so that nothing was written
+// CertainlyUnwritten reports whether err tells of a fault of the group's content, so that nothing was written
 // and each may be tried alone. After an outage or a timeout nothing is certain, and trying again could
 // write a job twice. A lock that a group meets is on the whole table: each alone would only wait as long.
-func certainlyUnwritten(err error) bool {
+func CertainlyUnwritten(err error) bool {
 	return !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrReadOnly) && !errors.Is(err, ErrBusy) && !errors.Is(err, ErrUnsafe) &&
 		!errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled)
 }

@@ -1,7 +1,10 @@
 package core
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -44,8 +47,8 @@ func runeStart(text string, n int) int {
 	return max(n, 0)
 }
 
-// errorText is err.Error(), also where that panics.
-func errorText(err error) (text string) {
+// ErrorText is err.Error(), also where that panics.
+func ErrorText(err error) (text string) {
 	defer func() {
 		if v := recover(); v != nil {
 			text = fmt.Sprintf("%T: its Error method panicked", err)
@@ -63,4 +66,51 @@ func AppendError(history []AttemptError, e AttemptError) []AttemptError {
 	}
 	all := make([]AttemptError, 0, len(history)+1)
 	return append(append(all, history...), e)
+}
+
+// patterns make of an error's text what it has in common with others of its kind. They mean the same in Go and in
+// PostgreSQL, where belfry.error_group is the twin: no alternatives, no \b, classes of ASCII only.
+var patterns = []struct {
+	of *regexp.Regexp
+	is string
+}{
+	{regexp.MustCompile(`"[^"]*"`), "?"},
+	{regexp.MustCompile("`[^`]*`"), "?"},
+	{regexp.MustCompile(`(^|[^A-Za-z0-9_])'[^']*'`), "${1}?"},
+	{regexp.MustCompile(`[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}`), "?"},
+	{regexp.MustCompile(`[0-9A-Fa-f]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f.]*`), "?"}, // IPv6, times of day
+	{regexp.MustCompile(`[A-Za-z_]*[0-9][A-Za-z0-9_]*`), "?"},              // numbers, hexadecimal, names with a number
+	{regexp.MustCompile(`[?]([.:,/+@-]+[?])+`), "?"},                       // what stood together: 10.0.0.1:80
+	{regexp.MustCompile(`[ \t\r\n]+`), " "},
+}
+
+const (
+	groupRead = 1000 // characters of a text that are looked at
+	groupKept = 200  // of what is left of them
+)
+
+// ErrorGroup is the group of a dead letter: 16 hexadecimal digits over its type, and the kind and text of its last
+// error, in which numbers, ids, addresses and quoted parts count as the same. A dead letter without errors has a group
+// too. The same in every store and version: people keep it.
+func ErrorGroup(typ string, errs []AttemptError) string {
+	kind, text := "", ""
+	if n := len(errs); n > 0 {
+		kind, text = errs[n-1].Kind, firstRunes(errs[n-1].Error, groupRead)
+	}
+	for _, p := range patterns {
+		text = p.of.ReplaceAllString(text, p.is)
+	}
+	sum := sha256.Sum256([]byte(typ + "\x1f" + kind + "\x1f" + firstRunes(text, groupKept)))
+	return hex.EncodeToString(sum[:8])
+}
+
+// firstRunes is text up to its nth character.
+func firstRunes(text string, n int) string {
+	for i := range text {
+		if n == 0 {
+			return text[:i]
+		}
+		n--
+	}
+	return text
 }

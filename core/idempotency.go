@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"time"
 )
 
 // ValidIdempotencyKey reports whether key may name a call: 1 to MaxIdempotencyKeyBytes visible ASCII characters.
@@ -63,4 +66,96 @@ func UnpackAnswer(packed []byte) ([]byte, error) {
 		return nil, fmt.Errorf("the answer kept under an idempotency key is damaged: %w", err)
 	}
 	return body, r.Close()
+}
+
+// KeptJob is what is kept under the idempotency key of a single job: the job as it was accepted, and what it came to. The
+// answer is made of it again.
+type KeptJob struct {
+	Job       NewJob // but for when it was asked to run and how it was dispatched, and its payload until Repeat
+	Submitted Submitted
+
+	whole bool // the payload was kept
+}
+
+// Repeat takes the payload from the repeated call. It is the first one's: the key's hash is of the whole body.
+func (k *KeptJob) Repeat(asked *NewJob) {
+	if !k.whole {
+		k.Job.Payload = asked.Payload
+	}
+}
+
+// What is kept of a single job begins with a mark. No gzip member begins so: PackAnswer's begin with 0x1f.
+const (
+	keptWhole = 1 // with the payload; no longer written
+	keptMark  = 2
+)
+
+// keptHead is how long the mark is with what follows it, big endian: the id, run_at and created_at in microseconds since 2000,
+// and the status in two bytes.
+const keptHead = 1 + 8 + 8 + 8 + 2
+
+// keptEpoch is PostgreSQL's, 2000-01-01, in Unix microseconds.
+const keptEpoch = 946_684_800_000_000
+
+// packedJob is a NewJob as it is kept. The target must come back byte for byte, and JSON in JSON would not.
+type packedJob struct {
+	Type         string          `json:"type"`
+	Payload      []byte          `json:"payload,omitempty"` // with keptWhole
+	Priority     Priority        `json:"priority,omitempty"`
+	Tenant       string          `json:"tenant,omitempty"`
+	MaxAttempts  int             `json:"max_attempts,omitempty"`
+	Timeout      time.Duration   `json:"timeout,omitempty"`
+	ExpiresAt    time.Time       `json:"expires_at,omitzero"`
+	ExpiresAfter time.Duration   `json:"expires_after,omitempty"`
+	Backoff      []time.Duration `json:"backoff,omitzero"`
+	Target       []byte          `json:"target,omitempty"`
+	Tags         []string        `json:"tags,omitzero"`
+	Trace        string          `json:"trace,omitempty"`
+}
+
+// PackJob is job in the form in which stores keep it after the head: without the payload, which may be large and which every
+// repeated call brings along.
+func PackJob(j *NewJob) ([]byte, error) {
+	return json.Marshal(packedJob{
+		j.Type, nil, j.Priority, j.Tenant, j.MaxAttempts, j.Timeout, j.ExpiresAt, j.ExpiresAfter, j.Backoff, j.Target, j.Tags, j.Trace,
+	})
+}
+
+// KeptHead is what stores keep before a packed job.
+func KeptHead(s Submitted) []byte {
+	b := make([]byte, 0, keptHead)
+	b = binary.BigEndian.AppendUint64(append(b, keptMark), uint64(s.ID))
+	b = binary.BigEndian.AppendUint64(b, uint64(s.RunAt.UnixMicro()-keptEpoch))
+	b = binary.BigEndian.AppendUint64(b, uint64(s.CreatedAt.UnixMicro()-keptEpoch))
+	return binary.BigEndian.AppendUint16(b, uint16(s.Status))
+}
+
+// ReadKept is an earlier answer, of what a store keeps under an idempotency key. An error means that this is damaged.
+func ReadKept(status int, kept []byte) (once Once, err error) {
+	once.Replayed = true
+	if len(kept) == 0 || kept[0] != keptMark && kept[0] != keptWhole {
+		once.Answer.Status = status
+		once.Answer.Body, err = UnpackAnswer(kept)
+		return once, err
+	}
+	var p packedJob
+	if len(kept) < keptHead {
+		err = errors.New("too short")
+	} else {
+		err = json.Unmarshal(kept[keptHead:], &p)
+	}
+	if err != nil {
+		return Once{}, fmt.Errorf("the job kept under an idempotency key is damaged: %w", err)
+	}
+	number := func(at int) int64 { return int64(binary.BigEndian.Uint64(kept[at:])) }
+	instant := func(at int) time.Time { return time.UnixMicro(keptEpoch + number(at)).UTC() }
+	once.Kept = &KeptJob{
+		Job: NewJob{
+			Type: p.Type, Payload: p.Payload, Priority: p.Priority, Tenant: p.Tenant, MaxAttempts: p.MaxAttempts, Timeout: p.Timeout,
+			ExpiresAt: p.ExpiresAt, ExpiresAfter: p.ExpiresAfter, Backoff: p.Backoff, Target: p.Target, Tags: p.Tags, Trace: p.Trace,
+		},
+		Submitted: Submitted{ID: number(1), RunAt: instant(9), CreatedAt: instant(17), Status: Status(binary.BigEndian.Uint16(kept[25:]))},
+		whole:     kept[0] == keptWhole,
+	}
+	return once, nil
 }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -139,3 +140,59 @@ func (j *Job) Losses() int {
 
 // Suspect reports whether the job may be what ends the processes that run it.
 func (j *Job) Suspect() bool { return j.Losses() >= SuspectLosses }
+
+// Handler runs jobs of one type. A nil error ends the job as done, with result (JSON or nil) kept on it. An
+// error is retried by the job's back-off unless marked by Permanent, RetryAfter or Snooze. ctx ends on
+// cancel, on the attempt's timeout, when the lease is lost and when the worker stops; context.Cause says
+// which: ErrCancelWanted, ErrTimeout, ErrLeaseLost, ErrStopping.
+type Handler interface {
+	Work(ctx context.Context, job *Job) (result json.RawMessage, err error)
+}
+
+// HandlerFunc makes a function a Handler.
+type HandlerFunc func(ctx context.Context, job *Job) (json.RawMessage, error)
+
+// Work calls f.
+func (f HandlerFunc) Work(ctx context.Context, job *Job) (json.RawMessage, error) { return f(ctx, job) }
+
+// Handlers maps a type to its handler.
+type Handlers map[string]Handler
+
+// Status says where a job is on its way. The numbers are what stores keep.
+type Status int16
+
+// The six statuses. A job is live while scheduled, queued or running; the other three are ends.
+const (
+	Scheduled Status = 1 // waits for run_at, for a slot, or for its retry
+	Queued    Status = 2 // handed to its priority's queue, not started yet
+	Running   Status = 3 // a worker holds its lease
+	Done      Status = 4 // finished well
+	Failed    Status = 5 // failed for good: a dead letter
+	Cancelled Status = 6 // cancelled by someone, or expired
+)
+
+var statusNames = [...]string{Scheduled: "scheduled", Queued: "queued", Running: "running", Done: "done", Failed: "failed", Cancelled: "cancelled"}
+
+// String returns the status's word, the same in SQL, logs, docs and API.
+func (s Status) String() string {
+	if s >= Scheduled && int(s) < len(statusNames) {
+		return statusNames[s]
+	}
+	return fmt.Sprintf("status(%d)", int16(s))
+}
+
+// Ended reports whether the job has reached one of its three ends.
+func (s Status) Ended() bool { return s == Done || s == Failed || s == Cancelled }
+
+// Live reports whether the job is scheduled, queued or running.
+func (s Status) Live() bool { return s == Scheduled || s == Queued || s == Running }
+
+// ParseStatus is the inverse of String. An unknown word is an error that lists the known ones.
+func ParseStatus(word string) (Status, error) {
+	for s := Scheduled; s <= Cancelled; s++ {
+		if statusNames[s] == word {
+			return s, nil
+		}
+	}
+	return 0, fmt.Errorf("unknown status %q: want scheduled, queued, running, done, failed or cancelled", word)
+}

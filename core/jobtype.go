@@ -42,11 +42,11 @@ func CheckJobType(t *JobType) error {
 	if t.Timeout != 0 && (t.Timeout < MinTimeout || t.Timeout > MaxTimeout) {
 		errs.Add("timeout", "must lie between 1s and 24h")
 	}
-	t.Timeout = truncateLength(t.Timeout)
+	t.Timeout = TruncateLength(t.Timeout)
 	t.Backoff = checkBackoff(&errs, t.Backoff)
-	t.ExpectWithin = truncateLength(t.ExpectWithin)
-	checkExpiresAfter(&errs, t.ExpiresAfter)
-	t.ExpiresAfter = truncateLength(t.ExpiresAfter)
+	t.ExpectWithin = TruncateLength(t.ExpectWithin)
+	CheckExpiresAfter(&errs, t.ExpiresAfter)
+	t.ExpiresAfter = TruncateLength(t.ExpiresAfter)
 	if t.ExpectWithin != 0 && (t.ExpectWithin < MinExpectWithin || t.ExpectWithin > MaxExpectWithin) {
 		errs.Add("expect_within", "must lie between 1s and 9600h (400 days)")
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"reflect"
 	"unicode/utf8"
+
+	"github.com/belfry-dev/belfry/core/jsonscan"
 )
 
 // MarshalValue writes a value as JSON: a json.RawMessage as it stands, all else as encoding/json does. What is not JSON or
@@ -12,10 +14,10 @@ import (
 // FieldErrors about field.
 func MarshalValue(field string, v any) (json.RawMessage, error) {
 	if raw, ok := v.(json.RawMessage); ok {
-		if fault := EncodingFault(raw); fault != "" {
+		if fault := jsonscan.EncodingFault(raw); fault != "" {
 			return nil, FieldErrors{{Field: field, Rule: fault}}
 		}
-		if _, err := ScanJSON(raw); err != nil { // in the middle of a document it could say anything
+		if _, err := jsonscan.Scan(raw); err != nil { // in the middle of a document it could say anything
 			return nil, FieldErrors{{Field: field, Rule: "must be JSON: " + err.Error()}}
 		}
 		return raw, nil

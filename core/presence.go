@@ -37,14 +37,14 @@ type SlotUse struct {
 	Deliveries    int // of these, in use
 }
 
-// SlotCounter is implemented by a WorkerOptions.Deliver that bounds how many slots it uses.
+// SlotCounter is implemented by a Options.Deliver that bounds how many slots it uses.
 type SlotCounter interface {
 	DeliverySlots() (slots, inUse int)
 }
 
-// nearlyFull reports whether nine tenths of the slots, or of those for deliveries, are in use: what operators should soon
+// NearlyFull reports whether nine tenths of the slots, or of those for deliveries, are in use: what operators should soon
 // know.
-func (u SlotUse) nearlyFull() bool {
+func (u SlotUse) NearlyFull() bool {
 	return u.Slots > 0 && u.Busy*10 >= u.Slots*9 || u.DeliverySlots > 0 && u.Deliveries*10 >= u.DeliverySlots*9
 }
 
@@ -78,7 +78,7 @@ func (f Fleet) Publishes(typ string, deliverable, unannounced bool) bool {
 	return f.Handles(typ, deliverable) || (unannounced || f.Earlier[typ]) && !f.Marked[typ]
 }
 
-// sameTypes reports whether two workers would handle the same.
-func (p Presence) sameTypes(o Presence) bool {
+// SameTypes reports whether two workers would handle the same.
+func (p Presence) SameTypes(o Presence) bool {
 	return p.Delivers == o.Delivers && slices.Equal(p.Types, o.Types)
 }

@@ -25,7 +25,7 @@ type BatchWorker struct {
 	// Grace is how long running jobs may go on near the function's deadline, before they are told to stop and handed
 	// back. It shrinks to a sixteenth of the time that there is.
 	Grace time.Duration
-	// Work runs the jobs that queue's messages name until ctx ends, then stops as core.Worker does, within twice grace
+	// Work runs the jobs that queue's messages name until ctx ends, then stops as work.Worker does, within twice grace
 	// and half a second. It leaves nothing running. Most, unless zero, is the longest that an attempt may take: who has had
 	// that and is not done would have to begin anew in each invocation, so it ends as timed out.
 	Work func(ctx context.Context, queue core.Queue, grace, most time.Duration) error

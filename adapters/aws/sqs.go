@@ -15,6 +15,7 @@ import (
 	gcaws "gocloud.dev/aws"
 	"gocloud.dev/pubsub/awssnssqs"
 
+	"github.com/belfry-dev/belfry/adapters/queueurl"
 	"github.com/belfry-dev/belfry/core"
 )
 
@@ -79,7 +80,7 @@ func OpenQueue(ctx context.Context, urls map[core.Priority]string, opts QueueOpt
 }
 
 func newPlace(ctx context.Context, address string) (place, error) {
-	u, err := core.QueueURL(address, schemeSQS)
+	u, err := queueurl.Parse(address, schemeSQS)
 	if err != nil {
 		return place{}, err
 	}

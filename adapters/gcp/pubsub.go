@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 
+	"github.com/belfry-dev/belfry/adapters/queueurl"
 	"github.com/belfry-dev/belfry/core"
 )
 
@@ -80,7 +81,7 @@ var (
 )
 
 func newPlace(address string) (place, error) {
-	u, err := core.QueueURL(address, schemePubSub, schemeOld)
+	u, err := queueurl.Parse(address, schemePubSub, schemeOld)
 	if err != nil {
 		return place{}, err
 	}

@@ -51,7 +51,7 @@ type PushAnswer struct {
 }
 
 // Push is an endpoint of Pub/Sub push subscriptions, and a core.Queue of the messages that they bring, for one
-// core.Worker. A request is answered when its message is settled:
+// work.Worker. A request is answered when its message is settled:
 //
 //	204  the end is recorded, whatever it is, the message is stale, or its row was handed back to the scheduler
 //	400  no worker can read it: after some deliveries Pub/Sub moves it to the dead-letter topic

@@ -14,6 +14,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/sqlite"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/work"
 )
 
 // pushRig is an endpoint with a worker behind it, on a store of its own.
@@ -51,7 +52,7 @@ func newPush(t *testing.T, o PushOptions, slots int) *pushRig {
 	if deadline > 0 {
 		rig.opts.Deadline = deadline
 	}
-	w, err := core.NewWorker(store, core.Handlers{
+	w, err := work.New(store, core.Handlers{
 		"done": core.HandlerFunc(func(context.Context, *core.Job) (json.RawMessage, error) { return nil, nil }),
 		"fail": core.HandlerFunc(func(context.Context, *core.Job) (json.RawMessage, error) { return nil, fmt.Errorf("failed") }),
 		"block": core.HandlerFunc(func(ctx context.Context, job *core.Job) (json.RawMessage, error) {
@@ -59,7 +60,7 @@ func newPush(t *testing.T, o PushOptions, slots int) *pushRig {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}),
-	}, core.WorkerOptions{ID: "w", Slots: slots, CriticalSlots: -1, StopGrace: 50 * time.Millisecond, MaxTime: rig.MaxTime()})
+	}, work.Options{ID: "w", Slots: slots, CriticalSlots: -1, StopGrace: 50 * time.Millisecond, MaxTime: rig.MaxTime()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/tick"
 )
 
 // RaiseAlerts raises and clears alerts; see core.ScheduleStore.
@@ -44,12 +45,12 @@ func (s *Store) Alerts(ctx context.Context, q core.AlertQuery) (list []core.Aler
 // WatchFailures raises and clears alerts about jobs that failed for good; see core.ScheduleStore. Where a note raises an error
 // it is taken out by itself, and named: what it counted is not told.
 func (s *Store) WatchFailures(ctx context.Context) (raised int, err error) {
-	raised, err = s.watchFailures(ctx, core.FailureNotes)
+	raised, err = s.watchFailures(ctx, tick.FailureNotes)
 	if !errors.Is(err, core.ErrRow) {
 		return raised, err
 	}
 	raised = 0
-	for range core.FailureNotes {
+	for range tick.FailureNotes {
 		n, err := s.watchFailures(ctx, 1)
 		switch {
 		case err == nil && n < 0:
@@ -69,8 +70,8 @@ func (s *Store) WatchFailures(ctx context.Context) (raised int, err error) {
 
 // watchFailures takes up to limit notes. It returns -1 if it was asked for one and there was none.
 func (s *Store) watchFailures(ctx context.Context, limit int) (raised int, err error) {
-	watch := s.args(6).Text(core.AlertJobFailed).Int8(int64(limit)).Int8(core.FailuresOfType).Int8(core.FailuresOfAll).
-		Text(core.FailureDetail).Text(core.FailuresDetail)
+	watch := s.args(6).Text(core.AlertJobFailed).Int8(int64(limit)).Int8(tick.FailuresOfType).Int8(tick.FailuresOfAll).
+		Text(tick.FailureDetail).Text(tick.FailuresDetail)
 	left := false
 	err = s.run(ctx, "watch failures", s.guard(s.opts.LockTimeout),
 		s.sql.call("failures_left", nil, func(r wire.Row) error {
@@ -81,7 +82,7 @@ func (s *Store) watchFailures(ctx context.Context, limit int) (raised int, err e
 			raised++
 			return nil
 		}),
-		s.sql.call("clear_failures", s.args(2).Text(core.AlertJobFailed).Interval(core.FailureQuiet), nil))
+		s.sql.call("clear_failures", s.args(2).Text(core.AlertJobFailed).Interval(tick.FailureQuiet), nil))
 	if err == nil && limit == 1 && !left {
 		return -1, nil
 	}

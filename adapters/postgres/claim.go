@@ -9,6 +9,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/apart"
 )
 
 // ClaimDue makes due rows of the quotas running, in one transaction and one round trip; see core.WorkStore.
@@ -95,7 +96,7 @@ func (s *Store) nextDue(quotas []core.Quota, now, next *time.Time) wire.Call {
 // endRefused ends rows a claim or a start refused, or whose time has passed, and says how many. One that changed meanwhile,
 // or is locked, is left; one that raises an error is set apart. types, if not nil, are theirs.
 func (s *Store) endRefused(ctx context.Context, refs []core.Ref, types map[int64]string) (n int, err error) {
-	err = core.Halve(ctx, refs, func(part []core.Ref) error {
+	err = apart.Halve(ctx, refs, func(part []core.Ref) error {
 		ended, err := s.endAll(ctx, part)
 		n += ended
 		return err

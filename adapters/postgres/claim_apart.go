@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/apart"
 )
 
 // lanesApart takes from lanes, where a row of one of them raises an error: from each half of them, and so on until that
@@ -16,7 +17,7 @@ func (s *Store) lanesApart(ctx context.Context, quotas []core.Quota, name, act s
 	for i := range places {
 		places[i] = i
 	}
-	return core.Halve(ctx, places, take, func(place int, err error) error {
+	return apart.Halve(ctx, places, take, func(place int, err error) error {
 		return s.laneApart(ctx, &quotas[place], name, act, err, func() error { return take([]int{place}) })
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/apart"
 )
 
 // Heartbeat extends leases; see core.WorkStore. It waits for no one's lock. Where rows did not come back a second
@@ -21,7 +22,7 @@ func (s *Store) Heartbeat(ctx context.Context, beats []core.Ref, lease time.Dura
 		return nil, err
 	}
 	extended := make(map[core.Ref]core.Beat, len(sound))
-	err = core.Halve(ctx, sound, func(part []core.Ref) error {
+	err = apart.Halve(ctx, sound, func(part []core.Ref) error {
 		got, err := s.heartbeat(ctx, part, lease)
 		for i := range got {
 			extended[part[i]] = got[i]

@@ -9,6 +9,8 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/apart"
+	"github.com/belfry-dev/belfry/core/tick"
 )
 
 const (
@@ -218,14 +220,14 @@ func (s *Store) dropDead(ctx context.Context, req core.MaintainRequest, result *
 }
 
 func (s *Store) dropAlerts(ctx context.Context, _ core.MaintainRequest, _ *core.MaintainResult) error {
-	_, err := s.batches(ctx, "drop_alerts", core.AlertRetention)
+	_, err := s.batches(ctx, "drop_alerts", tick.AlertRetention)
 	return err
 }
 
 // batches sends a statement that deletes what is past a retention until it finds no full batch, a few times at most. A row
 // that cannot be deleted stays, and is named.
 func (s *Store) batches(ctx context.Context, name string, retention time.Duration) (total int, err error) {
-	return core.Skim(maintainBatch, maintainRounds, func(n, skip int) (done int, err error) {
+	return apart.Skim(maintainBatch, maintainRounds, func(n, skip int) (done int, err error) {
 		a := s.args(3).Interval(retention).Int8(int64(n)).Int8(int64(skip))
 		err = s.run(ctx, "maintain", s.guard(maintainLockWait), s.sql.call(name, a, func(wire.Row) error {
 			done++

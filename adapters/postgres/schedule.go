@@ -9,6 +9,8 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/apart"
+	"github.com/belfry-dev/belfry/core/schedule"
 )
 
 // CreateSchedule keeps a new schedule; see core.ScheduleStore.
@@ -70,7 +72,7 @@ func (s *Store) ListSchedules(ctx context.Context, q core.ScheduleQuery) ([]core
 	for i := range list {
 		at[list[i].ID], ids[i] = i, list[i].ID
 	}
-	err = core.Halve(ctx, ids, func(part []int64) error {
+	err = apart.Halve(ctx, ids, func(part []int64) error {
 		read, err := s.schedules(ctx, 0, "list schedules", s.sql.call, "listed_schedules", idArgs(part))
 		for _, one := range read {
 			list[at[one.ID]] = one
@@ -88,7 +90,7 @@ func (s *Store) schedules(ctx context.Context, bytes int, act string, call func(
 		if bytes > 0 && size >= bytes {
 			return nil
 		}
-		one := schedule(r)
+		one := scheduleOf(r)
 		size += one.Size()
 		list = append(list, one)
 		return nil
@@ -182,8 +184,8 @@ const (
 	schedActive // the first column after {schedule}
 )
 
-// schedule reads the columns of {schedule} and whether a run is active. A damaged rule is a Fault.
-func schedule(r wire.Row) core.Schedule {
+// scheduleOf reads the columns of {schedule} and whether a run is active. A damaged rule is a Fault.
+func scheduleOf(r wire.Row) core.Schedule {
 	s := core.Schedule{
 		ID: r.Int(schedID), Tenant: r.Text(schedTenant), Name: r.Text(schedName), Version: r.Int(schedVersion), Moves: r.Int(schedMoves),
 		CreatedAt: r.Time(schedCreatedAt), UpdatedAt: r.Time(schedUpdatedAt), Active: r.Bool(schedActive),
@@ -195,7 +197,7 @@ func schedule(r wire.Row) core.Schedule {
 		},
 	}
 	if json.Unmarshal(r[schedRule], &s.Rule) != nil {
-		s.Rule, s.Fault = core.ScheduleRule{Type: r.Text(schedType), Paused: r.Bool(schedPaused)}, core.DamagedRule
+		s.Rule, s.Fault = core.ScheduleRule{Type: r.Text(schedType), Paused: r.Bool(schedPaused)}, schedule.DamagedRule
 	}
 	s.Rule.Payload = r.Bytes(schedPayload)
 	if waiting := new(core.Run); !r.Null(schedWaiting) && json.Unmarshal(r[schedWaiting], waiting) == nil {

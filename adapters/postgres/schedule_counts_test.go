@@ -5,19 +5,20 @@ import (
 	"testing"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
 )
 
 // A schedule whose counts were damaged to be the greatest numbers there are is replaced, paused and triggered like any other.
 func TestScheduleWithCountsAtTheirEnd(t *testing.T) {
 	address := migrated(t)
-	acts := core.NewScheduleActs(open(t, address), core.ScheduleOptions{}, nil)
+	acts := schedule.NewActs(open(t, address), schedule.Options{}, nil)
 	put := func(cron string) (core.Schedule, bool) {
 		t.Helper()
 		var rule core.ScheduleRule
 		if err := json.Unmarshal([]byte(`{"cron":"`+cron+`","type":"a"}`), &rule); err != nil {
 			t.Fatal(err)
 		}
-		s, made, err := acts.Put(t.Context(), "", "s", rule, core.Match{})
+		s, made, err := acts.Put(t.Context(), "", "s", rule, schedule.Match{})
 		if err != nil {
 			t.Error(err)
 		}

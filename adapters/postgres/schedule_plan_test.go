@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
@@ -33,7 +34,7 @@ INSERT INTO belfry.schedules (id, tenant, name, type, rule, created_at, updated_
 SELECT nextval('belfry.schedule_ids'), '', 'ahead-' || i, 'work', '{"every":"1h0m0s","type":"work"}', now(), now(), now(), now(), now() + interval '1 h' + i * interval '1 s', now() + interval '1 d', now(), '%s'
 FROM generate_series(1, %d) i;
 INSERT INTO belfry.job_history (id, type, tenant, run_at, status, finished_at, schedule, scheduled_for, payload, created_at, lease_token, ended_token, claim_id, dispatch_fence, dispatches, snoozes, priority, max_attempts, attempts)
-SELECT -i, 'work', '', now(), 4, now(), 'ahead-7', now() - interval '1 d' + i * interval '1 ms', '{}', now(), 1, 1, 1, 0, 1, 0, 2, 1, 1 FROM generate_series(1, 20000) i;`, core.TZDataVersion(), manySchedules))
+SELECT -i, 'work', '', now(), 4, now(), 'ahead-7', now() - interval '1 d' + i * interval '1 ms', '{}', now(), 1, 1, 1, 0, 1, 0, 2, 1, 1 FROM generate_series(1, 20000) i;`, schedule.TZDataVersion(), manySchedules))
 	if _, err := s.Tick(t.Context(), core.TickRequest{Holder: "h", LeaseLength: time.Hour}); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func schedulePlans(t *testing.T, e *explainer, generic bool) {
 	for _, x := range e.explain(generic, func(s *Store) error { _, err := s.Succeeded(t.Context(), asks); return err }) {
 		few(t, x, 600) // a page for each partition, and for each of 100 rows
 	}
-	stale := core.ScheduleQuery{TZDataNot: core.TZDataVersion(), Limit: 1000}
+	stale := core.ScheduleQuery{TZDataNot: schedule.TZDataVersion(), Limit: 1000}
 	for _, x := range e.explain(generic, func(s *Store) error { _, err := s.ListSchedules(t.Context(), stale); return err }) {
 		few(t, x, 30)
 	}

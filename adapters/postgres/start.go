@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/apart"
 )
 
 // Start makes queued rows running; see core.WorkStore. In the usual case it is one transaction and one round trip;
@@ -22,7 +23,7 @@ func (s *Store) Start(ctx context.Context, refs []core.Ref, req core.ClaimReques
 		return core.StartResult{}, err
 	}
 	var whole core.StartResult
-	err = core.Halve(ctx, sound, func(part []core.Ref) error {
+	err = apart.Halve(ctx, sound, func(part []core.Ref) error {
 		got, err := s.start(ctx, part, req)
 		if err == nil {
 			whole.Now, whole.Jobs, whole.Busy = got.Now, append(whole.Jobs, got.Jobs...), append(whole.Busy, got.Busy...)

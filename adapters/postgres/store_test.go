@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/core/storetest"
+	"github.com/belfry-dev/belfry/core/storetest/suite"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
@@ -34,7 +35,7 @@ func runContract(t *testing.T, direct, address string) {
 	if err := postgres.Migrate(t.Context(), address); err != nil {
 		t.Fatal(err)
 	}
-	storetest.Run(t, storetest.Harness{Partitions: true, Large: os.Getenv("BELFRY_TEST_LARGE") != "", Open: func(t *testing.T) storetest.Database {
+	suite.Run(t, storetest.Harness{Partitions: true, Large: os.Getenv("BELFRY_TEST_LARGE") != "", Open: func(t *testing.T) storetest.Database {
 		empty(t, direct)
 		return openDatabase(t, direct, address)
 	}})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/submit"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
@@ -53,7 +54,7 @@ func TestSubmitAllocations(t *testing.T) {
 // BenchmarkSubmit is a submit of one job in a goroutine of its own, as a Submitter's groups are.
 func BenchmarkSubmit(b *testing.B) {
 	store := openSubmit(b)
-	submitter, job := core.NewSubmitter(store, core.SubmitterOptions{}), plainJobs(1)[0]
+	submitter, job := submit.New(store, submit.Options{}), plainJobs(1)[0]
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := submitter.Submit(b.Context(), job); err != nil {

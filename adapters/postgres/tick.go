@@ -26,13 +26,13 @@ func (s *Store) Tick(ctx context.Context, req core.TickRequest) (core.TickResult
 	all := len(req.Quotas)
 	open, places := s.closed.open(req.Quotas)
 	req.Quotas = open
-	var t *tick
+	var t *tickCall
 	err := s.end(ctx, "tick", func(suffix string) []wire.Call {
-		t = &tick{s: s, req: req}
+		t = &tickCall{s: s, req: req}
 		return t.calls(suffix)
 	})
 	if errors.Is(err, core.ErrRow) {
-		t = &tick{s: s, req: req}
+		t = &tickCall{s: s, req: req}
 		err = t.stepByStep(ctx)
 	}
 	if err != nil {
@@ -47,8 +47,8 @@ func (s *Store) Tick(ctx context.Context, req core.TickRequest) (core.TickResult
 	return t.result, nil
 }
 
-// tick is one Tick under way.
-type tick struct {
+// tickCall is one Tick under way.
+type tickCall struct {
 	s      *Store
 	req    core.TickRequest
 	result core.TickResult
@@ -56,7 +56,7 @@ type tick struct {
 }
 
 // calls are the steps in their order: leases first, so that what follows acts under them.
-func (t *tick) calls(suffix string) []wire.Call {
+func (t *tickCall) calls(suffix string) []wire.Call {
 	calls := append(t.guards(), t.leases()...)
 	calls = append(calls, t.lost(), t.expire(suffix))
 	if t.req.Dispatch {
@@ -74,7 +74,7 @@ func (t *tick) calls(suffix string) []wire.Call {
 }
 
 // guards begin each transaction of a tick.
-func (t *tick) guards() []wire.Call {
+func (t *tickCall) guards() []wire.Call {
 	timeout := max(t.req.LeaseLength*3/4, minTickTimeout)
 	return []wire.Call{
 		t.s.guard(min(t.s.opts.LockTimeout, timeout)),
@@ -82,44 +82,44 @@ func (t *tick) guards() []wire.Call {
 	}
 }
 
-func (t *tick) leases() []wire.Call {
+func (t *tickCall) leases() []wire.Call {
 	return []wire.Call{
 		t.leaseTake(true, nil),
 		t.s.sql.call("lease_held", t.s.args(1).Text(t.req.Holder), t.readHeld),
 	}
 }
 
-func (t *tick) leaseTake(all bool, buckets []int64) wire.Call {
+func (t *tickCall) leaseTake(all bool, buckets []int64) wire.Call {
 	a := t.s.args(4).Text(t.req.Holder).Interval(t.req.LeaseLength).Bool(all)
 	wire.Int8s(a, buckets, func(b *int64) int64 { return *b })
 	return t.s.sql.call("lease_take", a, nil)
 }
 
-func (t *tick) lost() wire.Call {
+func (t *tickCall) lost() wire.Call {
 	return t.s.sql.call("lost", t.s.args(2).Int8(int64(t.req.ReapLimit)).Int8(t.req.ReapAfter), t.readLost)
 }
 
-func (t *tick) readLost(r wire.Row) error {
+func (t *tickCall) readLost(r wire.Row) error {
 	t.result.Lost = append(t.result.Lost, job(r))
 	return nil
 }
 
-func (t *tick) expire(suffix string) wire.Call {
+func (t *tickCall) expire(suffix string) wire.Call {
 	return t.s.sql.call("expire"+suffix, t.s.args(1).Int8(int64(t.req.ExpireLimit)), func(wire.Row) error {
 		t.result.Expired++
 		return nil
 	})
 }
 
-func (t *tick) recall() wire.Call {
+func (t *tickCall) recall() wire.Call {
 	return t.s.sql.call("recall", t.s.args(2).Text(t.req.Holder).Int8(recallLimit), nil)
 }
 
-func (t *tick) waiting() wire.Call {
+func (t *tickCall) waiting() wire.Call {
 	return t.s.sql.call("waiting", t.s.args(1).Bool(!t.req.Dispatch || t.req.Unannounced), t.readLane)
 }
 
-func (t *tick) readHeld(r wire.Row) error {
+func (t *tickCall) readHeld(r wire.Row) error {
 	t.result.Now = r.Time(0)
 	if !r.Null(1) {
 		t.result.Held = append(t.result.Held, core.Held{Bucket: int(r.Int(1)), Token: r.Int(2)})
@@ -128,28 +128,28 @@ func (t *tick) readHeld(r wire.Row) error {
 }
 
 // readLane leaves out lanes no queue serves: rows of such a priority were damaged.
-func (t *tick) readLane(r wire.Row) error {
+func (t *tickCall) readLane(r wire.Row) error {
 	if p := core.Priority(r.Int(0)); p.Valid() {
 		t.result.Waiting = append(t.result.Waiting, core.Lane{Priority: p, Type: r.Text(1), DueIn: r.Time(2).Sub(t.result.Now)})
 	}
 	return nil
 }
 
-func (t *tick) dueSchedules() wire.Call {
+func (t *tickCall) dueSchedules() wire.Call {
 	return t.s.sql.call("due_schedules", t.scheduleArgs(), t.readSchedule)
 }
 
-func (t *tick) scheduleArgs() *wire.Args {
+func (t *tickCall) scheduleArgs() *wire.Args {
 	return t.s.args(4).Text(t.req.Holder).Int8(int64(t.req.ScheduleLimit)).Int8(t.req.WaitingAfter).Int8(int64(t.req.WaitingLimit))
 }
 
-func (t *tick) readSchedule(r wire.Row) error {
-	t.result.Schedules = append(t.result.Schedules, schedule(r))
+func (t *tickCall) readSchedule(r wire.Row) error {
+	t.result.Schedules = append(t.result.Schedules, scheduleOf(r))
 	return nil
 }
 
 // nextSchedule comes after dueSchedules.
-func (t *tick) nextSchedule() wire.Call {
+func (t *tickCall) nextSchedule() wire.Call {
 	a := t.s.args(4).Text(core.AlertJobFailed).Text(t.req.Holder).Int8(t.req.WaitingAfter).Int8(int64(t.req.WaitingLimit))
 	return t.s.sql.call("next_schedule", a, func(r wire.Row) error {
 		t.result.ScheduleIn, t.result.Unsent = maxScheduleIn, r.Bool(1)
@@ -168,11 +168,11 @@ func (t *tick) nextSchedule() wire.Call {
 // maxScheduleIn bounds TickResult.ScheduleIn.
 const maxScheduleIn = time.Hour
 
-func (t *tick) adopt() wire.Call {
+func (t *tickCall) adopt() wire.Call {
 	return t.s.sql.call("adopt", t.s.args(1).Text(t.req.Holder), nil)
 }
 
-func (t *tick) republish() wire.Call {
+func (t *tickCall) republish() wire.Call {
 	a := t.s.args(4).Interval(t.req.DispatchLease).Text(t.req.Holder).Interval(t.req.DispatchLeaseMax).Int8(int64(t.req.RepublishLimit))
 	return t.s.sql.call("republish", a, func(r wire.Row) error {
 		t.result.Dispatched = appendRecord(t.result.Dispatched, r)
@@ -181,7 +181,7 @@ func (t *tick) republish() wire.Call {
 	})
 }
 
-func (t *tick) countQueued() wire.Call {
+func (t *tickCall) countQueued() wire.Call {
 	if t.req.CountTypes {
 		return t.s.countQueuedTypes(func(q core.QueuedType) {
 			t.result.QueuedTypes = append(t.result.QueuedTypes, q)
@@ -192,12 +192,12 @@ func (t *tick) countQueued() wire.Call {
 }
 
 // dispatch are the statements that mark due rows queued.
-func (t *tick) dispatch(c *claim) []wire.Call {
+func (t *tickCall) dispatch(c *claim) []wire.Call {
 	return c.calls(t.s, "dispatch", func() *wire.Args { return t.s.args(8).Interval(t.req.DispatchLease).Text(t.req.Holder) })
 }
 
 // queued fills in what the statements that queue rows do not return.
-func (t *tick) queued(j *core.Job) {
+func (t *tickCall) queued(j *core.Job) {
 	lease := t.req.DispatchLease
 	for range min(max(j.Dispatches-1, 0), 20) {
 		lease *= 2
@@ -209,7 +209,7 @@ func (t *tick) queued(j *core.Job) {
 }
 
 // finishDispatch adds the claimed rows to those published again.
-func (t *tick) finishDispatch() {
+func (t *tickCall) finishDispatch() {
 	t.claim.order(t.claim.jobs)
 	for i := range t.claim.jobs {
 		t.queued(&t.claim.jobs[i])

@@ -6,6 +6,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/apart"
 )
 
 // queuedTried is how many queued rows are tried one by one where one of them raises an error.
@@ -13,7 +14,7 @@ const queuedTried = 5_000
 
 // stepByStep takes the steps of a tick in a transaction each, because a row raises an error in one of them. In that step the
 // row is found and set apart, and the others go on.
-func (t *tick) stepByStep(ctx context.Context) error {
+func (t *tickCall) stepByStep(ctx context.Context) error {
 	if err := t.leasesApart(ctx); err != nil {
 		return err
 	}
@@ -36,7 +37,7 @@ func (t *tick) stepByStep(ctx context.Context) error {
 }
 
 // leasesApart takes the leases of buckets. One whose row raises an error is left, and named.
-func (t *tick) leasesApart(ctx context.Context) error {
+func (t *tickCall) leasesApart(ctx context.Context) error {
 	err := t.step(ctx, t.leases()...)
 	if !errors.Is(err, core.ErrRow) {
 		return err
@@ -46,7 +47,7 @@ func (t *tick) leasesApart(ctx context.Context) error {
 	for i := range buckets {
 		buckets[i] = int64(i)
 	}
-	err = core.Halve(ctx, buckets, func(part []int64) error { return t.step(ctx, t.leaseTake(false, part)) }, func(bucket int64, err error) error {
+	err = apart.Halve(ctx, buckets, func(part []int64) error { return t.step(ctx, t.leaseTake(false, part)) }, func(bucket int64, err error) error {
 		return t.s.SetApart(ctx, []core.RowFault{{Kind: core.ApartBucket, ID: bucket, Act: "lease", Error: faultText(err)}})
 	})
 	if err != nil {
@@ -56,12 +57,12 @@ func (t *tick) leasesApart(ctx context.Context) error {
 }
 
 // step sends a part of a tick as a transaction of its own.
-func (t *tick) step(ctx context.Context, calls ...wire.Call) error {
+func (t *tickCall) step(ctx context.Context, calls ...wire.Call) error {
 	return t.s.run(ctx, "tick", append(t.guards(), calls...)...)
 }
 
 // lostApart lists lost jobs. Of those that cannot be read nothing is known but their ids: they are set apart.
-func (t *tick) lostApart(ctx context.Context) error {
+func (t *tickCall) lostApart(ctx context.Context) error {
 	err := t.step(ctx, t.lost())
 	if !errors.Is(err, core.ErrRow) {
 		return err
@@ -71,7 +72,7 @@ func (t *tick) lostApart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return core.Halve(ctx, found, func(ids []int64) error {
+	return apart.Halve(ctx, found, func(ids []int64) error {
 		n := len(t.result.Lost)
 		err := t.step(ctx, t.s.sql.call("lost_of", idArgs(ids), t.readLost))
 		if err != nil {
@@ -82,7 +83,7 @@ func (t *tick) lostApart(ctx context.Context) error {
 }
 
 // namedIDs reads ids, and what goes with each, by the short form of a statement.
-func (t *tick) namedIDs(ctx context.Context, name string, a *wire.Args) (ids []int64, names map[int64]string, err error) {
+func (t *tickCall) namedIDs(ctx context.Context, name string, a *wire.Args) (ids []int64, names map[int64]string, err error) {
 	names = map[int64]string{}
 	err = t.step(ctx, t.s.sql.call(name+idsSuffix, a, func(r wire.Row) error {
 		ids = append(ids, r.Int(0))
@@ -93,7 +94,7 @@ func (t *tick) namedIDs(ctx context.Context, name string, a *wire.Args) (ids []i
 }
 
 // expireApart cancels what has expired.
-func (t *tick) expireApart(ctx context.Context) error {
+func (t *tickCall) expireApart(ctx context.Context) error {
 	err := t.s.end(ctx, "tick", func(suffix string) []wire.Call {
 		t.result.Expired = 0
 		return append(t.guards(), t.expire(suffix))
@@ -115,7 +116,7 @@ func (t *tick) expireApart(ctx context.Context) error {
 }
 
 // dispatchApart publishes again and dispatches.
-func (t *tick) dispatchApart(ctx context.Context) error {
+func (t *tickCall) dispatchApart(ctx context.Context) error {
 	for _, call := range []func() wire.Call{t.adopt, t.republish} {
 		if err := t.queuedApart(ctx, call); err != nil {
 			return err
@@ -140,7 +141,7 @@ func (t *tick) dispatchApart(ctx context.Context) error {
 
 // queuedApart sends a statement that changes queued rows; where one of them raises an error those that do are set apart
 // first. What raises one even then is left for the next tick, and named.
-func (t *tick) queuedApart(ctx context.Context, call func() wire.Call) error {
+func (t *tickCall) queuedApart(ctx context.Context, call func() wire.Call) error {
 	before := len(t.result.Dispatched)
 	err := t.step(ctx, call())
 	if !errors.Is(err, core.ErrRow) {
@@ -167,7 +168,7 @@ func (t *tick) queuedApart(ctx context.Context, call func() wire.Call) error {
 }
 
 // schedulesApart lists schedules to be advanced. Those that cannot be read are set apart.
-func (t *tick) schedulesApart(ctx context.Context) error {
+func (t *tickCall) schedulesApart(ctx context.Context) error {
 	err := t.step(ctx, t.dueSchedules(), t.nextSchedule())
 	if !errors.Is(err, core.ErrRow) {
 		return err
@@ -177,7 +178,7 @@ func (t *tick) schedulesApart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = core.Halve(ctx, found, func(ids []int64) error {
+	err = apart.Halve(ctx, found, func(ids []int64) error {
 		n := len(t.result.Schedules)
 		err := t.step(ctx, t.s.sql.call("schedules_of", idArgs(ids), t.readSchedule))
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/apart"
 )
 
 // PutType makes or replaces a definition; see core.TypeStore. Definitions and marks are written one after the other,
@@ -114,7 +115,7 @@ func (s *Store) WatchTypes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return core.Halve(ctx, types, func(part []string) error { return s.watchTypes(ctx, false, part) }, func(typ string, err error) error {
+	return apart.Halve(ctx, types, func(part []string) error { return s.watchTypes(ctx, false, part) }, func(typ string, err error) error {
 		return s.SetApart(ctx, []core.RowFault{{Kind: core.ApartType, Name: typ, Act: "watch", Error: faultText(err)}})
 	})
 }

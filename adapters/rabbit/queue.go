@@ -8,6 +8,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/belfry-dev/belfry/adapters/queueurl"
 	"github.com/belfry-dev/belfry/core"
 )
 
@@ -63,7 +64,7 @@ func OpenQueue(_ context.Context, urls map[core.Priority]string, opts QueueOptio
 }
 
 func newPlace(address string, p core.Priority) (place, error) {
-	u, err := core.QueueURL(address, "amqp", "amqps")
+	u, err := queueurl.Parse(address, "amqp", "amqps")
 	if err != nil {
 		return place{}, err
 	}

@@ -23,8 +23,8 @@ func otherAct(act, path string) int {
 	return 99
 }
 
-// apart gives a child mounts of its own, which the rest of the machine does not see.
-func apart(t *testing.T, act, path string) (said string) {
+// runApart gives a child mounts of its own, which the rest of the machine does not see.
+func runApart(t *testing.T, act, path string) (said string) {
 	t.Helper()
 	cmd := child(t, act, path)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
@@ -205,18 +205,18 @@ func killedWhileSubmitting(t *testing.T, path string) (accepted []int64) {
 func TestFileThatIsMountedAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "belfry.db")
 	openAndClose(t, path)
-	if said := apart(t, "open mounted", path); !strings.Contains(said, "mount its directory") {
+	if said := runApart(t, "open mounted", path); !strings.Contains(said, "mount its directory") {
 		t.Errorf("a file mounted alone: %q", said)
 	}
 	openHere(t, path, Options{})
-	if said := apart(t, "open mounted", path); !strings.HasPrefix(said, "locked: ") {
+	if said := runApart(t, "open mounted", path); !strings.HasPrefix(said, "locked: ") {
 		t.Errorf("a file that is open, mounted elsewhere: %q", said)
 	}
 }
 
 // A disk that is full is called so, whichever of SQLite's files meets it, and is no more once there is room.
 func TestDiskThatIsFull(t *testing.T) {
-	said := apart(t, "fill", t.TempDir())
+	said := runApart(t, "fill", t.TempDir())
 	for _, want := range []string{"full: true true", "the disk is full, or a quota is used up", "read: <nil>", "second.db: true", "made.db: true", "room: <nil>", "close: <nil>"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("want %q in\n%s", want, said)

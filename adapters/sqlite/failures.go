@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/tick"
 )
 
 // failure is a group of jobs that failed for good.
@@ -44,7 +45,7 @@ func (s *Store) WatchFailures(ctx context.Context) (raised int, err error) {
 			return err
 		}
 		_, err = t.alone(core.RowFault{Kind: core.ApartAlert, Name: core.AlertJobFailed, Act: "clear"}, func() error {
-			_, err := t.exec("clear_failures", core.AlertJobFailed, t.now, t.now-core.FailureQuiet.Microseconds())
+			_, err := t.exec("clear_failures", core.AlertJobFailed, t.now, t.now-tick.FailureQuiet.Microseconds())
 			return err
 		})
 		return err
@@ -58,7 +59,7 @@ func (t *tx) raiseFailures() (raised int, err error) {
 	err = t.query("take_failures", func(r row) error {
 		noted[failure{r.text(0), r.text(1)}] = failureNote{r.int(2), r.int(3), r.int(4)}
 		return nil
-	}, core.FailureNotes)
+	}, tick.FailureNotes)
 	if err != nil || len(noted) == 0 {
 		return 0, err
 	}
@@ -87,9 +88,9 @@ func (t *tx) raiseFailures() (raised int, err error) {
 }
 
 func (t *tx) raiseFailure(subject string, shared bool, n failureNote) error {
-	detail := core.FailureDetail
+	detail := tick.FailureDetail
 	if shared {
-		detail = core.FailuresDetail
+		detail = tick.FailuresDetail
 	}
 	dead, err := t.row("dead_error", n.newest)
 	if err != nil {
@@ -98,7 +99,7 @@ func (t *tx) raiseFailure(subject string, shared bool, n failureNote) error {
 	if dead != nil {
 		if errs := decode[[]core.AttemptError](dead.raw(1)); len(errs) > 0 {
 			text := []rune(errs[len(errs)-1].Error)
-			detail += string(text[:min(len(text), core.FailureText)])
+			detail += string(text[:min(len(text), tick.FailureText)])
 		}
 	}
 	_, err = t.exec("raise_failure", core.AlertJobFailed, subject, detail, n.count, t.now, n.at)
@@ -120,11 +121,11 @@ func (o *openFailures) add(subject string) {
 
 // place is the subject of the alert that a group is counted to, and whether that alert is new.
 func (o *openFailures) place(f failure) (subject string, fresh bool) {
-	room := len(o.subjects) < core.FailuresOfAll
+	room := len(o.subjects) < tick.FailuresOfAll
 	switch subject = f.subject(); {
 	case o.subjects[subject]:
 		return subject, false
-	case room && o.ofType[f.typ] < core.FailuresOfType:
+	case room && o.ofType[f.typ] < tick.FailuresOfType:
 	case room || o.subjects[f.typ+"/other"]:
 		subject = f.typ + "/other"
 	default:

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/apart"
+	"github.com/belfry-dev/belfry/core/tick"
 )
 
 const (
@@ -52,7 +54,7 @@ func (s *Store) maintainSteps(ctx context.Context, req core.MaintainRequest, now
 		steps = append(steps, drop("drop_ledger", now-req.LedgerRetention.Microseconds()))
 	}
 	return append(steps,
-		drop("drop_alerts", now-core.AlertRetention.Microseconds()), drop("drop_keys", now), drop("drop_apart", now-apartKept.Microseconds()),
+		drop("drop_alerts", now-tick.AlertRetention.Microseconds()), drop("drop_keys", now), drop("drop_apart", now-apartKept.Microseconds()),
 		func() (err error) {
 			res.RollupsMerged, err = s.repeat(ctx, (*tx).mergeRollups)
 			return err
@@ -88,7 +90,7 @@ func (s *Store) repeat(ctx context.Context, batch func(*tx) (int, error)) (sum i
 // drop deletes rows from before an instant, each batch in an operation of its own. A row that cannot be deleted stays, and
 // is named.
 func (s *Store) drop(ctx context.Context, name string, before int64) (int, error) {
-	return core.Skim(dropBatch, math.MaxInt, func(n, skip int) (int, error) {
+	return apart.Skim(dropBatch, math.MaxInt, func(n, skip int) (int, error) {
 		var done int64
 		err := s.writer.run(ctx, func(t *tx) (err error) {
 			done, err = t.exec(name, before, n, skip)

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
 )
 
 // CreateSchedule keeps a new schedule.
@@ -209,7 +210,7 @@ func (r row) schedule() core.Schedule {
 		},
 	}
 	if json.Unmarshal(r.raw(schedRule), &s.Rule) != nil {
-		s.Rule, s.Fault = core.ScheduleRule{Type: r.text(schedType), Paused: r.int(schedPaused) != 0}, core.DamagedRule
+		s.Rule, s.Fault = core.ScheduleRule{Type: r.text(schedType), Paused: r.int(schedPaused) != 0}, schedule.DamagedRule
 	}
 	s.Rule.Payload = r.raw(schedPayload)
 	if waiting := decode[core.Run](r.raw(schedWaiting)); !waiting.ScheduledFor.IsZero() {

@@ -14,10 +14,11 @@ import (
 	"github.com/belfry-dev/belfry/adapters/sqlite"
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/core/storetest"
+	"github.com/belfry-dev/belfry/core/storetest/suite"
 )
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, storetest.Harness{Open: openDatabase, Single: true, Large: os.Getenv("BELFRY_TEST_LARGE") != ""})
+	suite.Run(t, storetest.Harness{Open: openDatabase, Single: true, Large: os.Getenv("BELFRY_TEST_LARGE") != ""})
 }
 
 // database is a fresh file under test.

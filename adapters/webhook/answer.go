@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/jsonscan"
 )
 
 // Bounds on what a Retry-After may ask for.
@@ -119,7 +120,7 @@ func resultOf(body []byte) json.RawMessage {
 	if len(body) == 0 {
 		return nil
 	}
-	facts, err := core.ScanJSON(body)
+	facts, err := jsonscan.Scan(body)
 	if err != nil || facts.Depth > core.MaxPayloadDepth || facts.Nul >= 0 || facts.Lone >= 0 {
 		return nil
 	}

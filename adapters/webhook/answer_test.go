@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/decide"
 )
 
 // How core would end the attempt is the true test of an error's kind: one attempt of five, decided as a worker does.
@@ -24,7 +25,7 @@ func TestStatusesDecideTheEnd(t *testing.T) {
 		600: core.EndRetry, 999: core.EndRetry,
 	} {
 		end := judgeAnswer("h:80", &http.Response{StatusCode: code, Header: http.Header{}}, answerBody{}, now)
-		decided := core.DecideEnd(&core.Job{Attempts: 1, MaxAttempts: 5}, core.Ran{Err: end.err, Result: end.result}, now, 0.5)
+		decided := decide.End(&core.Job{Attempts: 1, MaxAttempts: 5}, decide.Ran{Err: end.err, Result: end.result}, now, 0.5)
 		if decided.Outcome != want {
 			t.Errorf("%d: outcome %d, want %d", code, decided.Outcome, want)
 		}
@@ -55,8 +56,8 @@ func TestRetryAfter(t *testing.T) {
 	} {
 		for _, code := range []int{408, 425, 429, 500, 503} {
 			end := judgeAnswer("h:80", &http.Response{StatusCode: code, Header: http.Header{"Retry-After": {text}}}, answerBody{}, now)
-			wait := core.DecideEnd(&core.Job{Attempts: 1, MaxAttempts: 5}, core.Ran{Err: end.err}, now, 0.5).Wait
-			if want == own && wait != core.DefaultBackoff[0] || want != own && wait != want {
+			wait := decide.End(&core.Job{Attempts: 1, MaxAttempts: 5}, decide.Ran{Err: end.err}, now, 0.5).Wait
+			if want == own && wait != decide.DefaultBackoff[0] || want != own && wait != want {
 				t.Errorf("%d, Retry-After %q: waits %s, want %s", code, text, wait, want)
 			}
 		}
@@ -77,7 +78,7 @@ func TestRetryAfter(t *testing.T) {
 // note is what an attempt leaves on its job beside the result; it must end as done.
 func note(t *testing.T, err error) string {
 	t.Helper()
-	end := core.DecideEnd(&core.Job{}, core.Ran{Err: err}, time.Time{}, 0)
+	end := decide.End(&core.Job{}, decide.Ran{Err: err}, time.Time{}, 0)
 	if end.Outcome != core.EndDone || len(end.Errors) > 1 {
 		t.Fatalf("outcome %d: %v", end.Outcome, err)
 	}

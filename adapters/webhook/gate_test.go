@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/decide"
 )
 
 func newGates(perHost int) *gates {
@@ -31,7 +32,7 @@ func unconnected(p *pass) { p.leave(unhealthy, unknown) }
 // snoozed decides the error as a worker does and returns for how long the job is put back, which must be as a snooze.
 func snoozed(t *testing.T, err error) time.Duration {
 	t.Helper()
-	end := core.DecideEnd(&core.Job{Attempts: 1, MaxAttempts: 1}, core.Ran{Err: err}, time.Time{}, 0)
+	end := decide.End(&core.Job{Attempts: 1, MaxAttempts: 1}, decide.Ran{Err: err}, time.Time{}, 0)
 	if end.Outcome != core.EndSnooze {
 		t.Fatalf("not snoozed but %d: %v", end.Outcome, err)
 	}
@@ -199,7 +200,7 @@ func TestDeadHostBurnsNoAttempts(t *testing.T) {
 	for range 100 {
 		wait.Go(func() {
 			_, err := w.Work(t.Context(), jobFor(r))
-			end := core.DecideEnd(jobFor(r), core.Ran{Err: err}, time.Time{}, 0)
+			end := decide.End(jobFor(r), decide.Ran{Err: err}, time.Time{}, 0)
 			mu.Lock()
 			defer mu.Unlock()
 			if end.Outcome != core.EndSnooze {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/decide"
 )
 
 // Secrets, payloads, headers, paths and queries of targets, and what targets answer, are in no error and in no
@@ -49,7 +50,7 @@ func TestNothingTellsSecrets(t *testing.T) {
 			job := &core.Job{ID: 1, Payload: []byte(`{"password":"canary"}`), Target: target, Attempts: 1, MaxAttempts: 5}
 			for range 2 { // the second meets the breaker
 				_, err := w.Work(t.Context(), job)
-				text := fmt.Sprintf("%v %+v %#v", err, err, core.DecideEnd(job, core.Ran{Err: err}, time.Time{}, 0))
+				text := fmt.Sprintf("%v %+v %#v", err, err, decide.End(job, decide.Ran{Err: err}, time.Time{}, 0))
 				for _, secret := range []string{"canary", base64.StdEncoding.EncodeToString(key)[:12]} {
 					if strings.Contains(text, secret) {
 						t.Errorf("%s %s: %s", way, raw, text)

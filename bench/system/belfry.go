@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/submit"
 	"github.com/belfry-dev/belfry/functions/boot"
 )
 
@@ -24,7 +25,7 @@ type belfrySystem struct {
 	settings boot.Settings
 	mem      bool
 	store    core.Store
-	submit   *core.Submitter
+	submit   *submit.Submitter
 	pool     *pgxpool.Pool // for what no user does: seeding, looking
 }
 
@@ -55,7 +56,7 @@ func openBelfry(ctx context.Context, url string, settings Settings) (System, err
 	}
 	return &belfrySystem{
 		settings: s, mem: settings.Queue == "mem", store: store, pool: pool,
-		submit: core.NewSubmitter(store, core.SubmitterOptions{}),
+		submit: submit.New(store, submit.Options{}),
 	}, nil
 }
 

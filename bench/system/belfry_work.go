@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/local"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/submit"
 	"github.com/belfry-dev/belfry/functions/tick"
 	"github.com/belfry-dev/belfry/functions/worker"
 )
@@ -63,7 +64,7 @@ func (b *belfrySystem) Work(ctx context.Context, handler func(seq int)) (func(co
 func (b *belfrySystem) submitTo(work *worker.Function, scheduler *tick.Function) error {
 	var store core.SubmitStore = b.store
 	if b.mem {
-		dispatching, err := core.NewSubmitDispatcher(b.store, core.SubmitDispatchOptions{
+		dispatching, err := submit.NewDispatcher(b.store, submit.DispatchOptions{
 			Topics: scheduler.Topics(), TakeCredit: scheduler.TakeCredit,
 		})
 		if err != nil {
@@ -71,7 +72,7 @@ func (b *belfrySystem) submitTo(work *worker.Function, scheduler *tick.Function)
 		}
 		store = dispatching
 	}
-	b.submit = core.NewSubmitter(store, core.SubmitterOptions{Wake: work.Wake})
+	b.submit = submit.New(store, submit.Options{Wake: work.Wake})
 	return nil
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/jsonscan"
 )
 
 // cronLine is a line of a crontab that was read: a job, or why it is none.
@@ -47,7 +47,7 @@ const (
 // comes back with its reason.
 func readCrontab(text, zone string, kind cronKind) (found []cronLine) {
 	zoneFault := ""
-	for i, line := range strings.Split(strings.TrimPrefix(text, core.ByteOrderMark), "\n") {
+	for i, line := range strings.Split(strings.TrimPrefix(text, jsonscan.ByteOrderMark), "\n") {
 		line = strings.TrimLeft(strings.TrimSuffix(line, "\r"), " \t")
 		if line == "" || line[0] == '#' {
 			continue

@@ -17,7 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/belfry-dev/belfry/client"
-	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/jsonscan"
 )
 
 // importedSchedule is a schedule as it is written into a file for apply.
@@ -73,7 +73,7 @@ Where a line that is a job could not be taken the exit code is 1; the others are
 		if err != nil {
 			return usage("%s: %s", args[0], fileReason(err))
 		}
-		if fault := core.EncodingFault(text[:min(len(text), 4)]); strings.Contains(fault, "UTF-16") || strings.Contains(fault, "UTF-32") {
+		if fault := jsonscan.EncodingFault(text[:min(len(text), 4)]); strings.Contains(fault, "UTF-16") || strings.Contains(fault, "UTF-32") {
 			return usage("%s %s", args[0], fault)
 		}
 		kind := ownCrontab

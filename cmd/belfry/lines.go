@@ -12,6 +12,7 @@ import (
 	"io"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/jsonscan"
 )
 
 // maxLine bounds one line of a file of jobs: a payload of 1 MiB and what is around it.
@@ -34,7 +35,7 @@ func newLines(r io.Reader, file string) *lines {
 // fault says why this is no text at all, by how it begins; "" means that it may be.
 func (l *lines) fault() string {
 	begins, _ := l.r.Peek(4) // fewer where the file is that short
-	return core.EncodingOf(bytes.TrimPrefix(begins, []byte(core.ByteOrderMark)))
+	return jsonscan.EncodingOf(bytes.TrimPrefix(begins, []byte(jsonscan.ByteOrderMark)))
 }
 
 // line is one job of the file, or what is wrong with it.
@@ -53,7 +54,7 @@ func (l *lines) next() (line, error) {
 		}
 		found := line{number: l.number}
 		whole := text
-		text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte(core.ByteOrderMark))) // some editors begin a file with it
+		text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte(jsonscan.ByteOrderMark))) // some editors begin a file with it
 		switch {
 		case long:
 			found.fault = fmt.Sprintf("is longer than %d bytes", maxLine)
@@ -108,13 +109,13 @@ func (l *lines) keyed(text []byte, before int) (json.RawMessage, string) {
 }
 
 // maxDepth is how deep a line may nest: the batch around it nests two more.
-const maxDepth = core.MaxJSONDepth - 2
+const maxDepth = jsonscan.MaxDepth - 2
 
 // jsonFault says why a text is no JSON that can be sent, with its place in the line; "" means that it is. So many bytes of
 // the line are before the text.
 func jsonFault(text []byte, before int) string {
-	facts, err := core.ScanJSON(text)
-	var at *core.JSONError
+	facts, err := jsonscan.Scan(text)
+	var at *jsonscan.Error
 	switch {
 	case errors.As(err, &at):
 		return fmt.Sprintf("is not JSON: %s (byte %d of the line)", at.Reason, before+at.Offset+1)

@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/belfry-dev/belfry/client"
-	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/jsonscan"
 )
 
 // maxScheduleFile bounds a file of schedules, maxFileFaults how much is said of one.
@@ -39,8 +39,8 @@ func (a *app) readSchedules(name string) (*scheduleFile, error) {
 	if err != nil {
 		return nil, usage("%s: %s", name, fileReason(err))
 	}
-	text = []byte(strings.TrimPrefix(string(text), core.ByteOrderMark))
-	if fault := core.EncodingFault(text); fault != "" {
+	text = []byte(strings.TrimPrefix(string(text), jsonscan.ByteOrderMark))
+	if fault := jsonscan.EncodingFault(text); fault != "" {
 		return nil, usage("%s %s", name, fault)
 	}
 	root, faults := parseYAML(string(text))

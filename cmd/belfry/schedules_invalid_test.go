@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/sqlite"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
 
@@ -78,7 +79,7 @@ func TestDoctorNamesOverdueSchedules(t *testing.T) {
 		{Name: "paused", Rule: core.ScheduleRule{Cron: "* * * * *", Type: "echo", Paused: true}, State: core.ScheduleState{PausedAt: now}},
 		{Name: "due", Rule: core.ScheduleRule{Cron: "* * * * *", Type: "echo"}, State: core.ScheduleState{NextDue: now.Add(-time.Second)}},
 	} {
-		s.State.Anchor, s.State.Accounted, s.State.TZData = now, now, core.TZDataVersion()
+		s.State.Anchor, s.State.Accounted, s.State.TZData = now, now, schedule.TZDataVersion()
 		if _, err := store.CreateSchedule(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}

@@ -9,13 +9,14 @@ import (
 
 	"github.com/belfry-dev/belfry/client"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
 )
 
 // ruleFlags adds the flags of a rule.
 func ruleFlags(c *cobra.Command, r *client.Rule) {
 	f := flagsOf(c)
 	f.text(&r.Cron, "cron", "five fields, or six with seconds first, or @daily and its like")
-	f.length(&r.Every, "every", core.MinEvery, core.MaxDelay, "instead of --cron: elapsed time, at least 1s")
+	f.length(&r.Every, "every", schedule.MinEvery, core.MaxDelay, "instead of --cron: elapsed time, at least 1s")
 	f.text(&r.TimeZone, "time-zone", "an IANA zone such as Europe/Berlin; left out, UTC")
 	f.text(&r.DSTGap, "dst-gap", "what becomes of times that the clock jumps over: run_at_transition, shift or skip")
 	f.text(&r.DSTOverlap, "dst-overlap", "in which pass of a repeated hour it runs: first, last or both")
@@ -40,7 +41,7 @@ changes nothing. What has more to it (targets, tags, back-off) goes into a file:
 	f.text(&s.Tenant, "tenant", "of the schedule and its jobs")
 	f.text(&s.Missed, "missed", "what becomes of instants that were missed: all, once or skip")
 	f.text(&s.Overlap, "overlap", "what becomes of a run while the one before it is active: allow, skip, queue_one or cancel_running")
-	f.length(&s.Jitter, "jitter", 0, core.MaxJitter, "spread runs over so long behind their instant")
+	f.length(&s.Jitter, "jitter", 0, schedule.MaxJitter, "spread runs over so long behind their instant")
 	f.length(&s.ExpiresAfter, "expires-after", core.MinExpiresAfter, core.MaxExpiresAfter, "cancel runs that have not started so long after they may")
 	f.length(&s.ExpectWithin, "expect-within", core.MinExpectWithin, core.MaxExpectWithin, "raise an alert where nothing succeeds so long after an instant")
 	f.BoolVar(&s.Paused, "paused", false, "make it paused")

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/jsonscan"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
 
@@ -221,7 +221,7 @@ func FuzzReadSchedules(f *testing.F) {
 			return
 		}
 		for _, s := range file.schedules {
-			if _, err := core.ScanJSON(s.definition); err != nil {
+			if _, err := jsonscan.Scan(s.definition); err != nil {
 				t.Fatalf("%q: %s: %v", text, s.definition, err)
 			}
 		}

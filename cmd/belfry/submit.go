@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-dev/belfry/client"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/jsonscan"
 )
 
 // submitFlags are what jobs submit takes.
@@ -122,10 +123,10 @@ func (a *app) readPayload(text string) (payload []byte, err error) {
 	case err != nil:
 		return nil, usage("--payload: %s", err)
 	}
-	if fault := core.EncodingFault(payload); fault != "" {
+	if fault := jsonscan.EncodingFault(payload); fault != "" {
 		return nil, usage("--payload %s", fault)
 	}
-	if _, err := core.ScanJSON(payload); err != nil {
+	if _, err := jsonscan.Scan(payload); err != nil {
 		return nil, usage("--payload must be JSON; a text stands in quotes: --payload '\"text\"' (%s)", err)
 	}
 	return payload, nil

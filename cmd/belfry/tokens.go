@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/client"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/storeclock"
 )
 
 // tokenKeeper is who keeps the tokens: the API, or the database itself, for the first one.
@@ -47,7 +48,7 @@ func (a *app) keeperFlag(c *cobra.Command, do func(c *cobra.Command, args []stri
 		if err != nil {
 			return err
 		}
-		return do(c, args, tokenTable{store, core.NewStoreClock(store).Now, settings != ""})
+		return do(c, args, tokenTable{store, storeclock.New(store).Now, settings != ""})
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/jsonscan"
 )
 
 // fileFault is what is wrong at a place of a file.
@@ -29,7 +29,7 @@ const maxRepairs = 100
 // parseYAML reads one document of YAML, or of JSON; nil is an empty one. After a fault it goes on where it can.
 func parseYAML(text string) (root *yaml.Node, faults []fileFault) {
 	if trimmed := strings.TrimSpace(text); strings.HasPrefix(trimmed, "{") {
-		if _, err := core.ScanJSON([]byte(text)); err == nil {
+		if _, err := jsonscan.Scan([]byte(text)); err == nil {
 			return jsonNode(text), nil
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/belfry-dev/belfry/adapters/local"
+	"github.com/belfry-dev/belfry/adapters/queueurl"
 	"github.com/belfry-dev/belfry/adapters/rabbit"
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/boot"
@@ -33,7 +34,7 @@ func checkQueues(s boot.Settings, roles node.Roles) error {
 		if u, err := url.Parse(q.URL); err == nil && elsewhere[u.Scheme] != "" {
 			return fmt.Errorf("%s: scheme %q: %s; here: amqp, amqps, mem", q.Setting, u.Scheme, elsewhere[u.Scheme])
 		}
-		u, err := core.QueueURL(q.URL, "amqp", "amqps", "mem")
+		u, err := queueurl.Parse(q.URL, "amqp", "amqps", "mem")
 		if err != nil {
 			return fmt.Errorf("%s: %w", q.Setting, err)
 		}

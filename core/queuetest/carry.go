@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/tick"
+	"github.com/belfry-dev/belfry/core/work"
 )
 
 // Carry runs n jobs of each priority over a queue: one scheduler, two workers, of which one leaves half way. Each job's
@@ -95,7 +97,7 @@ func (c *carried) schedule() (stop func()) {
 		})
 		topics[p] = topic
 	}
-	ticker, err := core.NewTicker(c.store, core.TickerOptions{Holder: "a", Topics: topics, Period: 200 * time.Millisecond})
+	ticker, err := tick.New(c.store, tick.Options{Holder: "a", Topics: topics, Period: 200 * time.Millisecond})
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -110,7 +112,7 @@ func (c *carried) work(id string) (stop func()) {
 		c.done <- struct{}{}
 		return nil, nil
 	})
-	worker, err := core.NewWorker(c.store, core.Handlers{"echo": handle}, core.WorkerOptions{ID: id, Slots: 50})
+	worker, err := work.New(c.store, core.Handlers{"echo": handle}, work.Options{ID: id, Slots: 50})
 	if err != nil {
 		c.Fatal(err)
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/queuegroup"
+	"github.com/belfry-dev/belfry/core/work"
 )
 
 // Share runs n jobs of two types, one after the other, on workers that share a queue: on two that handle both types and, in
@@ -47,11 +49,11 @@ func Share(t *testing.T, open func() (core.Store, core.Queue), n int, mayOnlyRec
 // comes to the worker that cannot run it.
 func ShareApart(t *testing.T, store core.Store, open func(group string) (core.Queue, error), n int) {
 	t.Helper()
-	groups, err := core.NewQueueGroups(map[string][]string{"exes": {"x"}})
+	groups, err := queuegroup.New(map[string][]string{"exes": {"x"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	queue, err := core.NewGroupedQueue(groups, open)
+	queue, err := queuegroup.NewQueue(groups, open)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +99,7 @@ func lagsOf(t *testing.T, store core.Store, queue core.Queue, n int, workers [][
 		for _, typ := range of {
 			handlers[typ] = handle
 		}
-		worker, err := core.NewWorker(store, handlers, core.WorkerOptions{ID: fmt.Sprint("worker ", i), Slots: 50})
+		worker, err := work.New(store, handlers, work.Options{ID: fmt.Sprint("worker ", i), Slots: 50})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,11 @@
 package recurrence
 
-import "time"
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math/bits"
+	"time"
+)
 
 // GapPolicy says what becomes of a fixed-time schedule's matches that the clock jumps over.
 type GapPolicy string
@@ -75,4 +80,17 @@ func (o *Options) check(errs *FieldErrors) {
 	if !o.StartsAt.IsZero() && !o.EndsAt.IsZero() && !o.EndsAt.After(o.StartsAt) {
 		errs.add("ends_at", "must be later than starts_at")
 	}
+}
+
+// Jitter is how much later than its instant a run starts: from 0 to below most, spread evenly over schedules and
+// instants. It depends on nothing but its arguments (the instant to the microsecond), so every machine, and
+// every repetition, gets the same. 0 for most ≤ 0.
+func Jitter(schedule string, at time.Time, most time.Duration) time.Duration {
+	if most <= 0 {
+		return 0
+	}
+	text := binary.BigEndian.AppendUint64(nil, uint64(at.UnixMicro()))
+	sum := sha256.Sum256(append(text, schedule...))
+	part, _ := bits.Mul64(binary.BigEndian.Uint64(sum[:8]), uint64(most))
+	return time.Duration(part).Truncate(time.Microsecond)
 }

@@ -11,63 +11,63 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// quota asks for up to n due jobs of one type.
-func quota(typ string, n int) core.Quota {
+// Quota asks for up to n due jobs of one type.
+func Quota(typ string, n int) core.Quota {
 	return core.Quota{Priority: core.Default, Type: typ, Limit: n}
 }
 
-// claimRequest is a claim under a fresh claim id.
-func (s *stage) claimRequest(quotas ...core.Quota) core.ClaimRequest {
-	return core.ClaimRequest{WorkerID: "worker-1", ClaimID: s.number(), Lease: lease, Quotas: quotas}
+// ClaimRequest is a claim under a fresh claim id.
+func (s *Stage) ClaimRequest(quotas ...core.Quota) core.ClaimRequest {
+	return core.ClaimRequest{WorkerID: "worker-1", ClaimID: s.Number(), Lease: Lease, Quotas: quotas}
 }
 
-// claim makes up to n due jobs of one type running.
-func (s *stage) claim(typ string, n int) []core.Job {
+// Claim makes up to n due jobs of one type running.
+func (s *Stage) Claim(typ string, n int) []core.Job {
 	s.Helper()
-	return s.claimDue(quota(typ, n)).Jobs
+	return s.ClaimDue(Quota(typ, n)).Jobs
 }
 
-// claimDue claims by quotas; each must be answered.
-func (s *stage) claimDue(quotas ...core.Quota) core.ClaimResult {
+// ClaimDue claims by quotas; each must be answered.
+func (s *Stage) ClaimDue(quotas ...core.Quota) core.ClaimResult {
 	s.Helper()
-	res, err := s.store.ClaimDue(s.ctx, s.claimRequest(quotas...))
-	s.must(err)
+	res, err := s.Store.ClaimDue(s.Ctx, s.ClaimRequest(quotas...))
+	s.Must(err)
 	if len(res.Taken) != len(quotas) {
 		s.Fatalf("ClaimDue answered %d of %d quotas", len(res.Taken), len(quotas))
 	}
 	return res
 }
 
-// claimOne submits one job and claims it.
-func (s *stage) claimOne(job core.NewJob) core.Job {
+// ClaimOne submits one job and claims it.
+func (s *Stage) ClaimOne(job core.NewJob) core.Job {
 	s.Helper()
-	id := s.submitOne(job)
-	jobs := s.claim(job.Type, 1)
+	id := s.SubmitOne(job)
+	jobs := s.Claim(job.Type, 1)
 	if len(jobs) != 1 || jobs[0].ID != id {
-		s.Fatalf("want job %d claimed, got %v", id, idsOf(jobs))
+		s.Fatalf("want job %d claimed, got %v", id, IdsOf(jobs))
 	}
 	return jobs[0]
 }
 
-// tickRequest is a tick of queue mode, with limits no scenario reaches.
-func tickRequest(holder string, quotas ...core.Quota) core.TickRequest {
-	return core.TickRequest{Holder: holder, LeaseLength: bucketLease, ReapLimit: 10_000, ExpireLimit: 10_000, RepublishLimit: 10_000,
-		Dispatch: true, Unannounced: true, Quotas: quotas, DispatchLease: dispatchLease, DispatchLeaseMax: dispatchLeaseMax}
+// TickRequest is a tick of queue mode, with limits no scenario reaches.
+func TickRequest(holder string, quotas ...core.Quota) core.TickRequest {
+	return core.TickRequest{Holder: holder, LeaseLength: BucketLease, ReapLimit: 10_000, ExpireLimit: 10_000, RepublishLimit: 10_000,
+		Dispatch: true, Unannounced: true, Quotas: quotas, DispatchLease: DispatchLease, DispatchLeaseMax: DispatchLeaseMax}
 }
 
-// tick runs one tick.
-func (s *stage) tick(req core.TickRequest) core.TickResult {
+// Tick runs one tick.
+func (s *Stage) Tick(req core.TickRequest) core.TickResult {
 	s.Helper()
-	res, err := s.store.Tick(s.ctx, req)
-	s.must(err)
+	res, err := s.Store.Tick(s.Ctx, req)
+	s.Must(err)
 	return res
 }
 
-// dispatch marks up to n due jobs of one type queued and returns those of the type that are to be published.
-func (s *stage) dispatch(typ string, n int) []core.Job {
+// Dispatch marks up to n due jobs of one type queued and returns those of the type that are to be published.
+func (s *Stage) Dispatch(typ string, n int) []core.Job {
 	s.Helper()
 	var jobs []core.Job
-	for _, job := range s.tick(tickRequest("holder-1", quota(typ, n))).Dispatched {
+	for _, job := range s.Tick(TickRequest("holder-1", Quota(typ, n))).Dispatched {
 		if job.Type == typ {
 			jobs = append(jobs, job)
 		}
@@ -75,107 +75,107 @@ func (s *stage) dispatch(typ string, n int) []core.Job {
 	return jobs
 }
 
-// start starts queued jobs.
-func (s *stage) start(refs ...core.Ref) core.StartResult {
+// Start starts queued jobs.
+func (s *Stage) Start(refs ...core.Ref) core.StartResult {
 	s.Helper()
-	res, err := s.store.Start(s.ctx, refs, s.claimRequest())
-	s.must(err)
+	res, err := s.Store.Start(s.Ctx, refs, s.ClaimRequest())
+	s.Must(err)
 	return res
 }
 
-// finish ends one attempt.
-func (s *stage) finish(end core.End) core.EndAnswer {
+// Finish ends one attempt.
+func (s *Stage) Finish(end core.End) core.EndAnswer {
 	s.Helper()
-	answers, err := s.store.Finish(s.ctx, []core.End{end})
-	s.must(err)
+	answers, err := s.Store.Finish(s.Ctx, []core.End{end})
+	s.Must(err)
 	if len(answers) != 1 {
 		s.Fatalf("Finish of 1 end answered %d", len(answers))
 	}
 	return answers[0]
 }
 
-// finishAs ends one attempt and wants this status.
-func (s *stage) finishAs(want core.Status, end core.End) {
+// FinishAs ends one attempt and wants this status.
+func (s *Stage) FinishAs(want core.Status, end core.End) {
 	s.Helper()
-	if got := s.finish(end); got != (core.EndAnswer{Status: want}) {
+	if got := s.Finish(end); got != (core.EndAnswer{Status: want}) {
 		s.Fatalf("Finish of job %d: want %s, got %+v", end.ID, want, got)
 	}
 }
 
-// beat sends one heartbeat.
-func (s *stage) beat(ref core.Ref) core.Beat {
+// Beat sends one heartbeat.
+func (s *Stage) Beat(ref core.Ref) core.Beat {
 	s.Helper()
-	beats, err := s.store.Heartbeat(s.ctx, []core.Ref{ref}, lease)
-	s.must(err)
+	beats, err := s.Store.Heartbeat(s.Ctx, []core.Ref{ref}, Lease)
+	s.Must(err)
 	if len(beats) != 1 {
 		s.Fatalf("Heartbeat of 1 row answered %d", len(beats))
 	}
 	return beats[0]
 }
 
-// cancel cancels one job.
-func (s *stage) cancel(id int64) core.Job {
+// Cancel cancels one job.
+func (s *Stage) Cancel(id int64) core.Job {
 	s.Helper()
-	job, err := s.store.Cancel(s.ctx, id)
-	s.must(err)
+	job, err := s.Store.Cancel(s.Ctx, id)
+	s.Must(err)
 	return job
 }
 
-// put brings a new job to status by the shortest way, and returns it as it stands. Its type is its own.
-func (s *stage) put(status core.Status, job core.NewJob) core.Job {
+// Put brings a new job to status by the shortest way, and returns it as it stands. Its type is its own.
+func (s *Stage) Put(status core.Status, job core.NewJob) core.Job {
 	s.Helper()
 	if job.Type == "" {
-		job.Type = s.newType()
+		job.Type = s.NewType()
 	}
 	switch status {
 	case core.Scheduled:
-		return s.get(s.submitOne(job))
+		return s.Get(s.SubmitOne(job))
 	case core.Queued:
-		id := s.submitOne(job)
-		if jobs := s.dispatch(job.Type, 1); len(jobs) != 1 || jobs[0].ID != id {
-			s.Fatalf("want job %d dispatched, got %v", id, idsOf(jobs))
+		id := s.SubmitOne(job)
+		if jobs := s.Dispatch(job.Type, 1); len(jobs) != 1 || jobs[0].ID != id {
+			s.Fatalf("want job %d dispatched, got %v", id, IdsOf(jobs))
 		}
-		return s.get(id)
+		return s.Get(id)
 	case core.Running:
-		return s.get(s.claimOne(job).ID)
+		return s.Get(s.ClaimOne(job).ID)
 	case core.Done:
-		running := s.claimOne(job)
-		s.finishAs(core.Done, core.End{Ref: refOf(running), Outcome: core.EndDone})
-		return s.get(running.ID)
+		running := s.ClaimOne(job)
+		s.FinishAs(core.Done, core.End{Ref: RefOf(running), Outcome: core.EndDone})
+		return s.Get(running.ID)
 	case core.Failed:
-		running := s.claimOne(job)
-		s.finishAs(core.Failed, core.End{Ref: refOf(running), Outcome: core.EndFail, Errors: oneError(running, "no")})
-		return s.get(running.ID)
+		running := s.ClaimOne(job)
+		s.FinishAs(core.Failed, core.End{Ref: RefOf(running), Outcome: core.EndFail, Errors: OneError(running, "no")})
+		return s.Get(running.ID)
 	case core.Cancelled:
-		id := s.submitOne(job)
-		s.cancel(id)
-		return s.get(id)
+		id := s.SubmitOne(job)
+		s.Cancel(id)
+		return s.Get(id)
 	}
 	s.Fatalf("no way to %s", status)
 	return core.Job{}
 }
 
-// putAll brings many new jobs of one type, due now, to status in few calls, and returns them as they stand.
-func (s *stage) putAll(status core.Status, jobs []core.NewJob) []core.Job {
+// PutAll brings many new jobs of one type, due now, to status in few calls, and returns them as they stand.
+func (s *Stage) PutAll(status core.Status, jobs []core.NewJob) []core.Job {
 	s.Helper()
-	submitted, typ := s.submit(jobs...), jobs[0].Type
+	submitted, typ := s.Submit(jobs...), jobs[0].Type
 	switch status {
 	case core.Queued:
-		s.dispatch(typ, len(jobs))
+		s.Dispatch(typ, len(jobs))
 	case core.Running, core.Done, core.Failed:
 		var ends []core.End
-		for _, job := range s.claim(typ, len(jobs)) {
-			ends = append(ends, core.End{Ref: refOf(job), Outcome: map[core.Status]core.Outcome{core.Done: core.EndDone, core.Failed: core.EndFail}[status]})
+		for _, job := range s.Claim(typ, len(jobs)) {
+			ends = append(ends, core.End{Ref: RefOf(job), Outcome: map[core.Status]core.Outcome{core.Done: core.EndDone, core.Failed: core.EndFail}[status]})
 		}
 		if status != core.Running {
-			s.finishAll(ends)
+			s.FinishAll(ends)
 		}
 	case core.Cancelled:
 		for _, one := range submitted {
-			s.cancel(one.ID)
+			s.Cancel(one.ID)
 		}
 	}
-	placed := s.list(core.ListQuery{Type: typ, Statuses: []core.Status{status}, Limit: 1000})
+	placed := s.List(core.ListQuery{Type: typ, Statuses: []core.Status{status}, Limit: 1000})
 	if len(placed) != len(jobs) {
 		s.Fatalf("%d of %d jobs are %s", len(placed), len(jobs), status)
 	}
@@ -183,22 +183,22 @@ func (s *stage) putAll(status core.Status, jobs []core.NewJob) []core.Job {
 	return placed
 }
 
-// eventually calls act until it reports true; the stage's patience bounds it.
-func (s *stage) eventually(what string, act func() bool) {
+// Eventually calls act until it reports true; the stage's patience bounds it.
+func (s *Stage) Eventually(what string, act func() bool) {
 	s.Helper()
 	pause := time.NewTicker(2 * time.Millisecond)
 	defer pause.Stop()
 	for !act() {
 		select {
 		case <-pause.C:
-		case <-s.ctx.Done():
+		case <-s.Ctx.Done():
 			s.Fatalf("waited in vain: %s", what)
 		}
 	}
 }
 
-// notBusy calls act again while it answers ErrBusy.
-func notBusy(ctx context.Context, act func() error) error {
+// NotBusy calls act again while it answers ErrBusy.
+func NotBusy(ctx context.Context, act func() error) error {
 	for {
 		err := act()
 		if !errors.Is(err, core.ErrBusy) {
@@ -210,17 +210,17 @@ func notBusy(ctx context.Context, act func() error) error {
 	}
 }
 
-func refOf(job core.Job) core.Ref { return core.Ref{ID: job.ID, Token: job.LeaseToken} }
+func RefOf(job core.Job) core.Ref { return core.Ref{ID: job.ID, Token: job.LeaseToken} }
 
-func refsOf(jobs []core.Job) []core.Ref {
+func RefsOf(jobs []core.Job) []core.Ref {
 	refs := make([]core.Ref, len(jobs))
 	for i, job := range jobs {
-		refs[i] = refOf(job)
+		refs[i] = RefOf(job)
 	}
 	return refs
 }
 
-func idsOf(jobs []core.Job) []int64 {
+func IdsOf(jobs []core.Job) []int64 {
 	ids := make([]int64, len(jobs))
 	for i, job := range jobs {
 		ids[i] = job.ID
@@ -228,21 +228,55 @@ func idsOf(jobs []core.Job) []int64 {
 	return ids
 }
 
-// oneError is the error history of a job whose present attempt is the first to fail.
-func oneError(job core.Job, text string) []core.AttemptError {
+// OneError is the error history of a job whose present attempt is the first to fail.
+func OneError(job core.Job, text string) []core.AttemptError {
 	return append(job.Errors, core.AttemptError{Attempt: job.Attempts, At: job.StartedAt, Error: text, Kind: "error"})
 }
 
-// unchanged wants a job to be as it was, column for column.
-func (s *stage) unchanged(want core.Job) {
+// Unchanged wants a job to be as it was, column for column.
+func (s *Stage) Unchanged(want core.Job) {
 	s.Helper()
-	if got := s.get(want.ID); !reflect.DeepEqual(got, want) {
+	if got := s.Get(want.ID); !reflect.DeepEqual(got, want) {
 		s.Errorf("job %d changed:\n got %+v\nwant %+v", want.ID, got, want)
 	}
 }
 
-// isConflict reports whether err says that a job of this status refused the change.
-func isConflict(err error, status core.Status) bool {
+// IsConflict reports whether err says that a job of this status refused the change.
+func IsConflict(err error, status core.Status) bool {
 	var conflict *core.ConflictError
 	return errors.As(err, &conflict) && conflict.Other == 0 && conflict.Job.Status == status && errors.Is(err, core.ErrConflict)
+}
+
+// FinishAll sends all ends, and those again whose rows are busy, until each is answered.
+func (s *Stage) FinishAll(ends []core.End) []core.EndAnswer {
+	s.Helper()
+	all := make([]core.EndAnswer, len(ends))
+	open := make([]int, len(ends))
+	for i := range open {
+		open[i] = i
+	}
+	for len(open) > 0 {
+		part := make([]core.End, len(open))
+		for i, at := range open {
+			part[i] = ends[at]
+		}
+		answers, err := s.Store.Finish(s.Ctx, part)
+		s.Must(err)
+		var busy []int
+		for i, answer := range answers {
+			if all[open[i]] = answer; answer.Busy {
+				busy = append(busy, open[i])
+			}
+		}
+		open = busy
+	}
+	return all
+}
+
+// Tolerant makes one change that another call may have forestalled: a conflict is an answer, not found is not.
+func Tolerant(s *Stage, act func() error) error {
+	if err := NotBusy(s.Ctx, act); err != nil && !errors.Is(err, core.ErrConflict) {
+		return err
+	}
+	return nil
 }

@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/submit"
 )
 
 // BenchOnce submits single jobs from 16 callers, in turns without and with idempotency keys, and reports how many a second
 // of each, and their ratio.
 func BenchOnce(b *testing.B, store core.SubmitStore) {
 	const callers, turn = 16, 250 * time.Millisecond
-	submitter := core.NewSubmitter(store, core.SubmitterOptions{})
+	submitter := submit.New(store, submit.Options{})
 	render := func(j *core.NewJob, s core.Submitted) core.Answer {
 		return core.Answer{Status: 201, Body: fmt.Appendf(nil, `{"id":"%d","type":"%s"}`, s.ID, j.Type)}
 	}

@@ -13,39 +13,39 @@ import (
 )
 
 const (
-	// lease is the worker's lease in scenarios: short enough to be told apart from an hour, and ended only by
+	// Lease is the worker's lease in scenarios: short enough to be told apart from an hour, and ended only by
 	// Advance, since no scenario lasts that long.
-	lease = 10 * time.Minute
-	// dispatchLease and dispatchLeaseMax are those of deployments.
-	dispatchLease    = 10 * time.Second
-	dispatchLeaseMax = 5 * time.Minute
-	// bucketLease is long, so that only scenarios about leases see one run out.
-	bucketLease = 1000 * time.Hour
-	// patience bounds a scenario that hangs.
-	patience = 2 * time.Minute
+	Lease = 10 * time.Minute
+	// DispatchLease and DispatchLeaseMax are those of deployments.
+	DispatchLease    = 10 * time.Second
+	DispatchLeaseMax = 5 * time.Minute
+	// BucketLease is long, so that only scenarios about leases see one run out.
+	BucketLease = 1000 * time.Hour
+	// Patience bounds a scenario that hangs.
+	Patience = 2 * time.Minute
 )
 
-// stage is one scenario's database, and the acts that put jobs where the scenario wants them. Its methods stop
+// Stage is one scenario's database, and the acts that put jobs where the scenario wants them. Its methods stop
 // the scenario when the store answers with an error.
-type stage struct {
+type Stage struct {
 	*testing.T
-	ctx   context.Context
-	h     Harness
-	db    Database
-	store core.Store
+	Ctx   context.Context
+	H     Harness
+	DB    Database
+	Store core.Store
 	next  *atomic.Int64 // claim ids, and numbers in names
 }
 
-func openStage(t *testing.T, h Harness) *stage {
+func OpenStage(t *testing.T, h Harness) *Stage {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
 	t.Cleanup(cancel)
 	db := h.Open(t)
-	return &stage{t, ctx, h, db, db.Store(), new(atomic.Int64)}
+	return &Stage{t, ctx, h, db, db.Store(), new(atomic.Int64)}
 }
 
-// sub runs a part of the scenario as a subtest on the same database.
-func (s *stage) sub(name string, run func(s *stage)) {
+// Sub runs a part of the scenario as a subtest on the same database.
+func (s *Stage) Sub(name string, run func(s *Stage)) {
 	s.Run(name, func(t *testing.T) {
 		part := *s
 		part.T = t
@@ -53,52 +53,52 @@ func (s *stage) sub(name string, run func(s *stage)) {
 	})
 }
 
-// with is the same stage seen through another handle.
-func (s *stage) with(store core.Store) *stage {
+// With is the same stage seen through another handle.
+func (s *Stage) With(store core.Store) *Stage {
 	other := *s
-	other.store = store
+	other.Store = store
 	return &other
 }
 
-// second is the same stage seen as another process.
-func (s *stage) second() *stage { s.Helper(); return s.with(s.db.OpenAgain(s.T)) }
+// Second is the same stage seen as another process.
+func (s *Stage) Second() *Stage { s.Helper(); return s.With(s.DB.OpenAgain(s.T)) }
 
-// number returns a fresh number.
-func (s *stage) number() int64 { return s.next.Add(1) }
+// Number returns a fresh number.
+func (s *Stage) Number() int64 { return s.next.Add(1) }
 
-// newType returns a type no other job of this database has.
-func (s *stage) newType() string { return fmt.Sprintf("type-%d", s.number()) }
+// NewType returns a type no other job of this database has.
+func (s *Stage) NewType() string { return fmt.Sprintf("type-%d", s.Number()) }
 
-func (s *stage) must(err error) {
+func (s *Stage) Must(err error) {
 	if err != nil {
 		s.Helper()
 		s.Fatal(err)
 	}
 }
 
-// advance moves the store's clock.
-func (s *stage) advance(d time.Duration) { s.Helper(); s.db.Advance(s.T, d) }
+// Advance moves the store's clock.
+func (s *Stage) Advance(d time.Duration) { s.Helper(); s.DB.Advance(s.T, d) }
 
-// now is the store's clock.
-func (s *stage) now() time.Time {
+// Now is the store's clock.
+func (s *Stage) Now() time.Time {
 	s.Helper()
-	now, err := s.store.Now(s.ctx)
-	s.must(err)
+	now, err := s.Store.Now(s.Ctx)
+	s.Must(err)
 	return now
 }
 
-// hold opens a stranger's transaction, or skips the scenario where there can be none.
-func (s *stage) hold(h Hold) (release func(commit bool)) {
+// Hold opens a stranger's transaction, or skips the scenario where there can be none.
+func (s *Stage) Hold(h Hold) (release func(commit bool)) {
 	s.Helper()
-	release = s.db.Hold(s.T, h)
+	release = s.DB.Hold(s.T, h)
 	if release == nil {
 		s.Skip("this database has one writer: no other transaction can stay open beside the store's")
 	}
 	return release
 }
 
-// together runs all acts at once, waits for them and reports their errors.
-func (s *stage) together(acts ...func() error) {
+// Together runs all acts at once, waits for them and reports their errors.
+func (s *Stage) Together(acts ...func() error) {
 	s.Helper()
 	errs := make([]error, len(acts))
 	var wg sync.WaitGroup
@@ -106,24 +106,24 @@ func (s *stage) together(acts ...func() error) {
 		wg.Go(func() { errs[i] = act() })
 	}
 	wg.Wait()
-	s.must(errors.Join(errs...))
+	s.Must(errors.Join(errs...))
 }
 
-// times runs act n times at once, as together does.
-func (s *stage) times(n int, act func(i int) error) {
+// Times runs act n times at once, as together does.
+func (s *Stage) Times(n int, act func(i int) error) {
 	s.Helper()
 	acts := make([]func() error, n)
 	for i := range acts {
 		acts[i] = func() error { return act(i) }
 	}
-	s.together(acts...)
+	s.Together(acts...)
 }
 
-// submit writes jobs, all of them new.
-func (s *stage) submit(jobs ...core.NewJob) []core.Submitted {
+// Submit writes jobs, all of them new.
+func (s *Stage) Submit(jobs ...core.NewJob) []core.Submitted {
 	s.Helper()
-	out, err := s.store.Submit(s.ctx, jobs)
-	s.must(err)
+	out, err := s.Store.Submit(s.Ctx, jobs)
+	s.Must(err)
 	if len(out) != len(jobs) {
 		s.Fatalf("Submit of %d jobs answered %d", len(jobs), len(out))
 	}
@@ -135,11 +135,11 @@ func (s *stage) submit(jobs ...core.NewJob) []core.Submitted {
 	return out
 }
 
-// submitOne writes one job and returns its id.
-func (s *stage) submitOne(job core.NewJob) int64 { s.Helper(); return s.submit(job)[0].ID }
+// SubmitOne writes one job and returns its id.
+func (s *Stage) SubmitOne(job core.NewJob) int64 { s.Helper(); return s.Submit(job)[0].ID }
 
-// submitMany writes n jobs of one type, due now, and returns their ids.
-func (s *stage) submitMany(n int, typ string) []int64 {
+// SubmitMany writes n jobs of one type, due now, and returns their ids.
+func (s *Stage) SubmitMany(n int, typ string) []int64 {
 	s.Helper()
 	ids := make([]int64, 0, n)
 	for len(ids) < n {
@@ -147,17 +147,17 @@ func (s *stage) submitMany(n int, typ string) []int64 {
 		for i := range batch {
 			batch[i] = core.NewJob{Type: typ}
 		}
-		for _, one := range s.submit(batch...) {
+		for _, one := range s.Submit(batch...) {
 			ids = append(ids, one.ID)
 		}
 	}
 	return ids
 }
 
-// get reads one job.
-func (s *stage) get(id int64) core.Job {
+// Get reads one job.
+func (s *Stage) Get(id int64) core.Job {
 	s.Helper()
-	job, err := s.store.Get(s.ctx, id)
-	s.must(err)
+	job, err := s.Store.Get(s.Ctx, id)
+	s.Must(err)
 	return job
 }

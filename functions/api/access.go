@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 // MinToken is the least length of a token of Options.Tokens, in bytes: shorter ones can be guessed.
@@ -62,9 +63,9 @@ func (g *gate) admit(r *http.Request) (caller, error) {
 	case err != nil:
 		return caller{}, err
 	case !open:
-		return caller{}, newProblem(http.StatusUnauthorized, "this call needs a bearer token: Authorization: Bearer …").with("WWW-Authenticate", `Bearer realm="belfry"`)
+		return caller{}, problem.New(http.StatusUnauthorized, "this call needs a bearer token: Authorization: Bearer …").With("WWW-Authenticate", `Bearer realm="belfry"`)
 	case g.loopback && !loopbackName(r.Host):
-		return caller{}, newProblem(http.StatusForbidden, "without tokens this server answers under localhost and loopback addresses only")
+		return caller{}, problem.New(http.StatusForbidden, "without tokens this server answers under localhost and loopback addresses only")
 	}
 	return anyTenant, nil
 }
@@ -126,7 +127,7 @@ func (g *gate) still(ctx context.Context, c caller) error {
 
 // errTokenEnded is the answer to a call that goes on for longer than its right to it.
 func errTokenEnded() error {
-	return newProblem(http.StatusUnauthorized, "the token was revoked or has expired").with("WWW-Authenticate", `Bearer realm="belfry"`)
+	return problem.New(http.StatusUnauthorized, "the token was revoked or has expired").With("WWW-Authenticate", `Bearer realm="belfry"`)
 }
 
 // open reports whether calls may go without a token: there are none, and it was not said that one is needed.

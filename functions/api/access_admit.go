@@ -5,6 +5,8 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 // admit decides whether a request may go to its operation. The request that comes back says who makes it.
@@ -15,7 +17,7 @@ func (a *API) admit(op *huma.Operation, w *answer, r *http.Request) (*http.Reque
 	}
 	c, err := a.callerFor(n, r)
 	w.caller = c.id
-	if p := (*Problem)(nil); err == nil || errors.As(err, &p) {
+	if p := (*problem.Problem)(nil); err == nil || errors.As(err, &p) {
 		if p := a.gate.rates.take(c.name(r), a.Now()); p != nil { // who is refused is counted too, by address
 			return r, p
 		}

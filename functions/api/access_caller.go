@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 // caller is who makes a request.
@@ -44,7 +45,7 @@ func callerOf(ctx context.Context) caller {
 func (c caller) sees(tenant string) bool { return c.tenant == "" || c.tenant == tenant }
 
 // adopt gives a job that the caller submits its tenant. path stands before the names of fields.
-func (c caller) adopt(path string, j *core.NewJob) *Problem {
+func (c caller) adopt(path string, j *core.NewJob) *problem.Problem {
 	if c.tenant == "" {
 		return nil
 	}
@@ -52,14 +53,14 @@ func (c caller) adopt(path string, j *core.NewJob) *Problem {
 		j.Tenant = c.tenant
 	}
 	if j.Tenant != c.tenant {
-		return fieldProblem(http.StatusUnprocessableEntity, path+"tenant", "must be left out, or be the tenant of this token")
+		return problem.Field(http.StatusUnprocessableEntity, path+"tenant", "must be left out, or be the tenant of this token")
 	}
 	return nil
 }
 
 // errNoTenant is the answer to a filter by a tenant that the caller does not see. Whether there is one is not said.
 func errNoTenant() error {
-	return newProblem(http.StatusNotFound, "there is no such tenant")
+	return problem.New(http.StatusNotFound, "there is no such tenant")
 }
 
 // narrow restricts a filter by tenant to what the caller sees.

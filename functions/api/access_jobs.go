@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 // ownJobs is the store as the caller of each ctx sees it: what belongs to another tenant is not there. It has every
@@ -32,7 +33,7 @@ func (o ownJobs) own(ctx context.Context, id int64) error {
 	}
 	job, err := o.Get(ctx, id)
 	if err == nil && core.Reserved(job.Type) && !c.role.Allows(core.RoleAdmin) {
-		return newProblem(http.StatusForbidden, "this job is Belfry's own: to change it needs a token of the role admin")
+		return problem.New(http.StatusForbidden, "this job is Belfry's own: to change it needs a token of the role admin")
 	}
 	return err
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 // ratesKnown bounds how many callers are counted at once. One that was not heard of for longest is forgotten, and
@@ -37,7 +39,7 @@ func newRates(perSecond, atOnce int) *rates {
 }
 
 // take counts a request of a caller. The problem, if any, is 429 and says when to come again.
-func (s *rates) take(name string, now time.Time) *Problem {
+func (s *rates) take(name string, now time.Time) *problem.Problem {
 	if s.limit <= 0 {
 		return nil
 	}
@@ -47,8 +49,8 @@ func (s *rates) take(name string, now time.Time) *Problem {
 		return nil
 	}
 	turn.CancelAt(now)
-	return newProblem(http.StatusTooManyRequests, "too many requests: at most "+strconv.Itoa(s.burst)+" a second are answered; jobs can be sent many at a time").
-		with("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+	return problem.New(http.StatusTooManyRequests, "too many requests: at most "+strconv.Itoa(s.burst)+" a second are answered; jobs can be sent many at a time").
+		With("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 }
 
 func (s *rates) of(name string) *rate.Limiter {

@@ -6,6 +6,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api/openapi"
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 // need is what an operation asks of its caller.
@@ -89,9 +91,9 @@ func needOf(op *huma.Operation) need {
 func (n need) judge(c caller) error {
 	switch {
 	case n.scope == whole && c.tenant != "":
-		return newProblem(http.StatusForbidden, "this call needs a token for all tenants")
+		return problem.New(http.StatusForbidden, "this call needs a token for all tenants")
 	case !c.role.Allows(n.role):
-		return newProblem(http.StatusForbidden, "this call needs the role "+string(n.role)+"; this token has the role "+string(c.role))
+		return problem.New(http.StatusForbidden, "this call needs the role "+string(n.role)+"; this token has the role "+string(c.role))
 	}
 	return nil
 }
@@ -102,20 +104,20 @@ func (a *API) asks(op *huma.Operation, schemas huma.Registry) {
 	if n.scope == public {
 		return
 	}
-	o := operation{op, schemas}
-	o.problem(http.StatusTooManyRequests)
+	o := openapi.Operation{Operation: op, Schemas: schemas}
+	o.Problem(http.StatusTooManyRequests)
 	if n.scope == lease {
 		return
 	}
-	o.problem(http.StatusUnauthorized)
-	o.problem(http.StatusForbidden)
+	o.Problem(http.StatusUnauthorized)
+	o.Problem(http.StatusForbidden)
 	op.Security = []map[string][]string{{"token": {}}}
 	if !a.gate.closed && len(a.gate.static) == 0 {
 		op.Security = append(op.Security, map[string][]string{}) // as long as there are no tokens
 	}
 	text := "Needs the role " + string(n.role)
 	if n.scope == tenant {
-		o.problem(http.StatusNotFound) // what belongs to another tenant
+		o.Problem(http.StatusNotFound) // what belongs to another tenant
 	}
 	if n.scope == whole {
 		text += ", and a token that is for all tenants"

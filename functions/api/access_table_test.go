@@ -16,6 +16,10 @@ import (
 	"github.com/belfry-dev/belfry/adapters/sqlite"
 	"github.com/belfry-dev/belfry/adapters/webhook"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/report"
+	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/belfry-dev/belfry/core/submit"
+	"github.com/belfry-dev/belfry/core/typecache"
 )
 
 // everything is an API with all its operations.
@@ -29,10 +33,10 @@ func everything(t *testing.T, change ...func(*Options)) *API {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reporter := core.NewReporter(store, core.ReporterOptions{ID: "test"})
+	reporter := report.NewReporter(store, report.ReporterOptions{ID: "test"})
 	o := Options{
-		Submitter: core.NewSubmitter(store, core.SubmitterOptions{}), Jobs: store, Stats: store, Types: core.NewTypes(store, core.TypesOptions{}), Access: store,
-		Attempts: reporter, Leases: leases, Ledger: store, Schedules: core.NewScheduleActs(store, core.ScheduleOptions{}, nil),
+		Submitter: submit.New(store, submit.Options{}), Jobs: store, Stats: store, Types: typecache.New(store, typecache.Options{}), Access: store,
+		Attempts: reporter, Leases: leases, Ledger: store, Schedules: schedule.NewActs(store, schedule.Options{}, nil),
 	}
 	for _, f := range change {
 		f(&o)

@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"strings"
+
+	"github.com/belfry-dev/belfry/functions/api/show"
 )
 
 // ApartRow is a row that is set apart.
@@ -28,7 +30,7 @@ func (a *API) apart(ctx context.Context) ([]ApartRow, error) {
 	for i, f := range faults {
 		rows[i] = ApartRow{
 			Row: strings.ToValidUTF8(f.String(), "\uFFFD"), Act: f.Act, Error: f.Error, Tries: f.Tries,
-			Since: f.Since.UTC().Format(timeFormat), RetryAt: f.RetryAt.UTC().Format(timeFormat),
+			Since: f.Since.UTC().Format(show.TimeFormat), RetryAt: f.RetryAt.UTC().Format(show.TimeFormat),
 		}
 	}
 	return rows, nil

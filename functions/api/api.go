@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
 )
 
-// Submitter accepts jobs: a core.Submitter.
+// Submitter accepts jobs: a submit.Submitter.
 type Submitter interface {
 	// Submit writes one job and returns when it is durable.
 	Submit(ctx context.Context, job core.NewJob) (core.Submitted, error)
@@ -30,15 +31,15 @@ type Options struct {
 	// Poke is told of each job that was accepted or put back, so that a worker in this process need not wait
 	// for its next look. It must not block. Zero means nobody is told.
 	Poke func(id int64)
-	// Now judges run_at, expires_at and the ends of tokens: a core.StoreClock's. Zero means time.Now.
+	// Now judges run_at, expires_at and the ends of tokens: a storeclock.Clock's. Zero means time.Now.
 	Now func() time.Time
 	// Types keeps the definitions of types. Zero means that there are no calls for them.
 	Types Types
 	// Schedules and Ledger serve schedules. Zero means that there are no calls for them.
-	Schedules *core.ScheduleActs
+	Schedules *schedule.Acts
 	Ledger    core.ScheduleStore
 	// Counts are those of the tick of this process, for /metrics. Zero means that there is none here.
-	Counts *core.ScheduleCounts
+	Counts *schedule.Counts
 	// Targets judges the targets of jobs and types. Zero means that nothing delivers here: every target is refused.
 	Targets Targets
 	// Attempts and Leases serve targets that report on their attempts. Zero means that there are no calls for it.

@@ -13,7 +13,10 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/sqlite"
 	"github.com/belfry-dev/belfry/adapters/webhook"
-	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/report"
+	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/belfry-dev/belfry/core/submit"
+	"github.com/belfry-dev/belfry/core/typecache"
 	"github.com/belfry-dev/belfry/functions/api"
 )
 
@@ -27,7 +30,7 @@ type bench struct {
 	poked  []int64
 
 	leases   *webhook.LeaseTokens
-	reporter *core.Reporter
+	reporter *report.Reporter
 }
 
 func newBench(t testing.TB, change ...func(*api.Options)) *bench {
@@ -39,7 +42,7 @@ func newBench(t testing.TB, change ...func(*api.Options)) *bench {
 		t.Fatal(err)
 	}
 	b.store = store
-	submitter := core.NewSubmitter(store, core.SubmitterOptions{})
+	submitter := submit.New(store, submit.Options{})
 	t.Cleanup(func() {
 		if err := submitter.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -50,10 +53,10 @@ func newBench(t testing.TB, change ...func(*api.Options)) *bench {
 	})
 	o := api.Options{Submitter: submitter, Jobs: store, Stats: store, Poke: func(id int64) { b.poked = append(b.poked, id) }}
 	b.leases = newLeases(t)
-	b.reporter = core.NewReporter(store, core.ReporterOptions{ID: "test"})
+	b.reporter = report.NewReporter(store, report.ReporterOptions{ID: "test"})
 	t.Cleanup(func() { b.reporter.Close(context.Background()) })
-	o.Types, o.Attempts, o.Leases, o.Access = core.NewTypes(store, core.TypesOptions{}), b.reporter, b.leases, store
-	o.Ledger, o.Schedules = store, core.NewScheduleActs(store, core.ScheduleOptions{}, nil)
+	o.Types, o.Attempts, o.Leases, o.Access = typecache.New(store, typecache.Options{}), b.reporter, b.leases, store
+	o.Ledger, o.Schedules = store, schedule.NewActs(store, schedule.Options{}, nil)
 	for _, f := range change {
 		f(&o)
 	}

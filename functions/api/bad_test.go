@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/belfry-dev/belfry/core"
-	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 // bad is a request that must be refused.
@@ -274,8 +274,8 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: status %d, want %d: %.300s", row.name, got.status, row.status, got.body)
 			continue
 		}
-		p := decode[api.Problem](t, got)
-		named := slices.ContainsFunc(p.Errors, func(f api.FieldProblem) bool { return f.Field == row.field && f.Rule != "" })
+		p := decode[problem.Problem](t, got)
+		named := slices.ContainsFunc(p.Errors, func(f problem.FieldProblem) bool { return f.Field == row.field && f.Rule != "" })
 		if row.field != "" && !named {
 			t.Errorf("%s: the problem does not name %s: %.300s", row.name, row.field, got.body)
 		}
@@ -307,7 +307,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 	b := newBench(t)
 	got := b.do("POST", "/v1/jobs", `{"type":"a b","max_attempts":"x","priority":"x","timeout":"0s","tags":[""],"whatever":1,"delay":-1}`).want(t, 422)
 	var fields []string
-	for _, f := range decode[api.Problem](t, got).Errors {
+	for _, f := range decode[problem.Problem](t, got).Errors {
 		fields = append(fields, f.Field)
 	}
 	slices.Sort(fields)
@@ -319,7 +319,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 		fmt.Fprintf(&many, `"x%d":1,`, i)
 	}
 	got = b.do("POST", "/v1/jobs", `{`+many.String()+`"type":"echo"}`).want(t, 422)
-	if n := len(decode[api.Problem](t, got).Errors); n != 20 {
+	if n := len(decode[problem.Problem](t, got).Errors); n != 20 {
 		t.Errorf("%d faults told of 1000", n)
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"net/http"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api/decode"
+	"github.com/belfry-dev/belfry/functions/api/problem"
+	"github.com/belfry-dev/belfry/functions/api/show"
 )
 
 // submitBatch answers POST /v1/jobs/batch: item i of the answer is for job i, a job or what is wrong with it.
@@ -22,7 +25,7 @@ func (a *API) submitBatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	raw, err := parse(body)
+	raw, err := decode.Parse(body)
 	if err != nil {
 		return err
 	}
@@ -68,7 +71,7 @@ const (
 )
 
 // holdBatch has the request hold what its jobs take from here on.
-func (a *API) holdBatch(w http.ResponseWriter, r *http.Request, body int, jobs []core.NewJob, faults []*Problem) error {
+func (a *API) holdBatch(w http.ResponseWriter, r *http.Request, body int, jobs []core.NewJob, faults []*problem.Problem) error {
 	n := bodyTimes*body + itemHold*len(faults)
 	for i := range jobs {
 		if jobs[i].DedupeKey != "" {
@@ -82,11 +85,11 @@ func (a *API) holdBatch(w http.ResponseWriter, r *http.Request, body int, jobs [
 const maxItemFaults = 1000
 
 // decodeBatch reads the jobs. faults has one entry per item: nil for those that are in jobs.
-func (a *API) decodeBatch(r *http.Request, raw []byte) (jobs []core.NewJob, faults []*Problem, err error) {
-	var d decoder
+func (a *API) decodeBatch(r *http.Request, raw []byte) (jobs []core.NewJob, faults []*problem.Problem, err error) {
+	var d decode.Decoder
 	trace, caller, told := traceOf(r), callerOf(r.Context()), 0
-	d.object(raw, []string{"jobs"}, func(name string, value []byte) {
-		d.array(name, value, a.Limits.Batch, func(field string, value []byte) {
+	d.Object(raw, []string{"jobs"}, func(name string, value []byte) {
+		d.Array(name, value, a.Limits.Batch, func(field string, value []byte) {
 			j, p := a.decodeJob(field+".", value)
 			if p == nil {
 				p = caller.adopt(field+".", &j)
@@ -102,12 +105,12 @@ func (a *API) decodeBatch(r *http.Request, raw []byte) (jobs []core.NewJob, faul
 			}
 		})
 	})
-	if !d.has("jobs") {
-		d.fault("jobs", "is required")
-	} else if len(d.errs) == 0 && len(faults) == 0 {
-		d.fault("jobs", fmt.Sprintf("must have 1 to %d elements", a.Limits.Batch))
+	if !d.Has("jobs") {
+		d.Fault("jobs", "is required")
+	} else if len(d.Errs) == 0 && len(faults) == 0 {
+		d.Fault("jobs", fmt.Sprintf("must have 1 to %d elements", a.Limits.Batch))
 	}
-	if p := d.problem(); p != nil {
+	if p := d.Problem(); p != nil {
 		return nil, nil, p
 	}
 	return jobs, faults, nil
@@ -117,18 +120,18 @@ func (a *API) decodeBatch(r *http.Request, raw []byte) (jobs []core.NewJob, faul
 // such job ten thousand times.
 func appendBrief(b []byte, j *core.Job) []byte {
 	if n := len(j.Payload); n > 0 && n <= core.MaxBriefBytes {
-		if whole := appendJob(b, j, true); len(whole)-len(b) <= core.MaxBriefBytes {
+		if whole := show.AppendJob(b, j, true); len(whole)-len(b) <= core.MaxBriefBytes {
 			return whole
 		}
 	}
 	brief := *j
 	brief.Payload, brief.Errors, brief.Target = []byte("null"), nil, nil
-	b = appendJob(b, &brief, true)
+	b = show.AppendJob(b, &brief, true)
 	return append(b[:len(b)-1], `,"abridged":true}`...)
 }
 
 // batchAnswer is {"items": [...]}.
-func batchAnswer(jobs []core.NewJob, answers []core.Submitted, faults []*Problem) []byte {
+func batchAnswer(jobs []core.NewJob, answers []core.Submitted, faults []*problem.Problem) []byte {
 	size := 0
 	for i := range jobs {
 		size += len(jobs[i].Payload) + len(jobs[i].Target)
@@ -136,9 +139,9 @@ func batchAnswer(jobs []core.NewJob, answers []core.Submitted, faults []*Problem
 	b, next := make([]byte, 0, size+len(faults)*jobBytes), 0
 	b = append(b, `{"items":[`...)
 	for i, p := range faults {
-		b = comma(b, i)
+		b = show.Comma(b, i)
 		if p != nil {
-			b = append(append(append(b, `{"error":`...), p.encode()...), '}')
+			b = append(append(append(b, `{"error":`...), p.Encode()...), '}')
 			continue
 		}
 		answer := answers[next]
@@ -146,7 +149,7 @@ func batchAnswer(jobs []core.NewJob, answers []core.Submitted, faults []*Problem
 			b = appendBrief(b, answer.Existing)
 		} else {
 			job := jobOf(&jobs[next], answer)
-			b = appendJob(b, &job, false)
+			b = show.AppendJob(b, &job, false)
 		}
 		next++
 	}

@@ -11,12 +11,13 @@ import (
 
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 // item is one item of a batch's answer.
 type item struct {
 	job
-	Error *api.Problem `json:"error"`
+	Error *problem.Problem `json:"error"`
 }
 
 type items struct {

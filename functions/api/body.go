@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"os"
 	"strings"
+
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 // readBody reads a JSON body of at most limit bytes. The limit holds while reading: what is beyond it is
@@ -26,7 +28,7 @@ func (a *API) readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]b
 		return nil, err
 	}
 	if len(bytes.TrimSpace(body)) == 0 {
-		return nil, newProblem(http.StatusBadRequest, "the body is empty; it must be a JSON object")
+		return nil, problem.New(http.StatusBadRequest, "the body is empty; it must be a JSON object")
 	}
 	return body, nil
 }
@@ -54,17 +56,17 @@ type peekedBody struct {
 
 // checkMedia accepts JSON as it is. A missing type is refused too: a page of a stranger can make a browser
 // send such a request here, but not one that says it is JSON.
-func checkMedia(h http.Header) *Problem {
+func checkMedia(h http.Header) *problem.Problem {
 	media, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil || media != "application/json" || len(h.Values("Content-Type")) > 1 {
-		return fieldProblem(http.StatusUnsupportedMediaType, "Content-Type", "must be application/json").with("Accept", "application/json")
+		return problem.Field(http.StatusUnsupportedMediaType, "Content-Type", "must be application/json").With("Accept", "application/json")
 	}
 	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "utf8") {
-		return fieldProblem(http.StatusUnsupportedMediaType, "Content-Type", "must have no charset but utf-8")
+		return problem.Field(http.StatusUnsupportedMediaType, "Content-Type", "must have no charset but utf-8")
 	}
 	for _, coding := range h.Values("Content-Encoding") {
 		if coding = strings.TrimSpace(coding); coding != "" && !strings.EqualFold(coding, "identity") {
-			return fieldProblem(http.StatusUnsupportedMediaType, "Content-Encoding", "must be left out: compressed bodies are not accepted").with("Accept-Encoding", "identity")
+			return problem.Field(http.StatusUnsupportedMediaType, "Content-Encoding", "must be left out: compressed bodies are not accepted").With("Accept-Encoding", "identity")
 		}
 	}
 	return nil
@@ -84,11 +86,11 @@ func (a *API) readAll(w http.ResponseWriter, r *http.Request, limit int64) ([]by
 		w.Header().Set("Connection", "close") // the rest of the body is not read
 		return nil, fmt.Errorf("%w: %w", errCrowded, err)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, newProblem(http.StatusRequestTimeout, "the body did not arrive in time").with("Connection", "close")
+		return nil, problem.New(http.StatusRequestTimeout, "the body did not arrive in time").With("Connection", "close")
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, newProblem(http.StatusBadRequest, "the body ends before its Content-Length")
+		return nil, problem.New(http.StatusBadRequest, "the body ends before its Content-Length")
 	}
-	return nil, newProblem(http.StatusBadRequest, "the body could not be read to its end")
+	return nil, problem.New(http.StatusBadRequest, "the body could not be read to its end")
 }
 
 // take takes a body in. A small one of known size has its memory at once.
@@ -109,6 +111,6 @@ func (a *API) take(h *hold, r *http.Request, from io.Reader) ([]byte, error) {
 	return in.whole()
 }
 
-func tooLarge(limit int64) *Problem {
-	return fieldProblem(http.StatusRequestEntityTooLarge, "body", fmt.Sprintf("is too large, at most %d bytes are read", limit)).with("Connection", "close")
+func tooLarge(limit int64) *problem.Problem {
+	return problem.Field(http.StatusRequestEntityTooLarge, "body", fmt.Sprintf("is too large, at most %d bytes are read", limit)).With("Connection", "close")
 }

@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api/decode"
+	"github.com/belfry-dev/belfry/functions/api/show"
 )
 
 // cancel answers POST /v1/jobs/{id}/cancel: 200 where the job is cancelled and will never start, 202 where it
@@ -23,7 +25,7 @@ func (a *API) cancel(w http.ResponseWriter, r *http.Request) error {
 	} else {
 		a.wait.wake([]int64{id})
 	}
-	writeJSON(w, status, appendJob(nil, &job, false))
+	writeJSON(w, status, show.AppendJob(nil, &job, false))
 	return nil
 }
 
@@ -38,7 +40,7 @@ func (a *API) retry(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	a.Poke(id)
-	writeJSON(w, http.StatusOK, appendJob(nil, &job, false))
+	writeJSON(w, http.StatusOK, show.AppendJob(nil, &job, false))
 	return nil
 }
 
@@ -48,7 +50,7 @@ func (a *API) emptyChange(w http.ResponseWriter, r *http.Request) (int64, error)
 	if err != nil {
 		return 0, err
 	}
-	if p := d.problem(); p != nil {
+	if p := d.Problem(); p != nil {
 		return 0, p
 	}
 	return id, nil
@@ -58,15 +60,15 @@ func (a *API) emptyChange(w http.ResponseWriter, r *http.Request) (int64, error)
 func (a *API) reschedule(w http.ResponseWriter, r *http.Request) error {
 	var when core.When
 	now := a.Now()
-	var d *decoder
-	id, d, err := a.change(w, r, []string{"run_at", "delay"}, func(d *decoder, name string, value []byte) {
+	var d *decode.Decoder
+	id, d, err := a.change(w, r, []string{"run_at", "delay"}, func(d *decode.Decoder, name string, value []byte) {
 		switch name {
 		case "run_at":
-			when.At = d.instant(name, value, now)
+			when.At = d.Instant(name, value, now)
 		case "delay":
-			delay, ok := d.duration(name, value)
+			delay, ok := d.Duration(name, value)
 			if delay, fault := core.CheckDelay(name, delay); ok && fault != nil {
-				d.fault(name, fault.Rule)
+				d.Fault(name, fault.Rule)
 			} else {
 				when.Delay = delay
 			}
@@ -75,10 +77,10 @@ func (a *API) reschedule(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if d.has("run_at") == d.has("delay") {
-		d.fault("run_at", "set run_at or delay, not both")
+	if d.Has("run_at") == d.Has("delay") {
+		d.Fault("run_at", "set run_at or delay, not both")
 	}
-	if p := d.problem(); p != nil {
+	if p := d.Problem(); p != nil {
 		return p
 	}
 	job, err := a.Jobs.Reschedule(r.Context(), id, when)
@@ -86,12 +88,12 @@ func (a *API) reschedule(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	a.Poke(id)
-	writeJSON(w, http.StatusOK, appendJob(nil, &job, false))
+	writeJSON(w, http.StatusOK, show.AppendJob(nil, &job, false))
 	return nil
 }
 
 // change reads the id, a query that must be empty, and an optional body of the given fields.
-func (a *API) change(w http.ResponseWriter, r *http.Request, fields []string, set func(d *decoder, name string, value []byte)) (int64, *decoder, error) {
+func (a *API) change(w http.ResponseWriter, r *http.Request, fields []string, set func(d *decode.Decoder, name string, value []byte)) (int64, *decode.Decoder, error) {
 	id, err := pathID(r)
 	if err != nil {
 		return 0, nil, err
@@ -104,16 +106,16 @@ func (a *API) change(w http.ResponseWriter, r *http.Request, fields []string, se
 }
 
 // readFields reads an optional body of the given fields.
-func (a *API) readFields(w http.ResponseWriter, r *http.Request, fields []string, set func(d *decoder, name string, value []byte)) (*decoder, error) {
-	d := &decoder{}
+func (a *API) readFields(w http.ResponseWriter, r *http.Request, fields []string, set func(d *decode.Decoder, name string, value []byte)) (*decode.Decoder, error) {
+	d := &decode.Decoder{}
 	body, err := a.readOptional(w, r)
 	if err != nil || body == nil {
 		return d, err
 	}
-	raw, err := parse(body)
+	raw, err := decode.Parse(body)
 	if err != nil {
 		return nil, err
 	}
-	d.object(raw, fields, func(name string, value []byte) { set(d, name, value) })
+	d.Object(raw, fields, func(name string, value []byte) { set(d, name, value) })
 	return d, nil
 }

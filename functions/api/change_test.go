@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
-	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 // claim makes the due jobs of a type running.
@@ -59,7 +59,7 @@ func TestCancel(t *testing.T) {
 	if j := decode[job](t, b.change(waits.ID, "cancel", "", http.StatusOK)); j.Status != "cancelled" || j.FinishedAt == "" {
 		t.Errorf("%+v", j)
 	}
-	p := decode[api.Problem](t, b.change(waits.ID, "cancel", "{}", http.StatusConflict))
+	p := decode[problem.Problem](t, b.change(waits.ID, "cancel", "{}", http.StatusConflict))
 	if p.Reason != "the job is cancelled" || p.JobID != "" {
 		t.Errorf("%+v", p)
 	}
@@ -72,7 +72,7 @@ func TestCancel(t *testing.T) {
 	}
 	fails := b.submit(`{"type":"fail"}`)
 	b.end("fail", core.EndFail, "no")
-	if p := decode[api.Problem](t, b.change(fails.ID, "cancel", "", http.StatusConflict)); p.Reason != "the job is failed" {
+	if p := decode[problem.Problem](t, b.change(fails.ID, "cancel", "", http.StatusConflict)); p.Reason != "the job is failed" {
 		t.Errorf("%+v", p)
 	}
 }
@@ -88,7 +88,7 @@ func TestReschedule(t *testing.T) {
 	if jobs := b.claim("echo"); len(jobs) != 1 || strconv.FormatInt(jobs[0].ID, 10) != j.ID {
 		t.Fatalf("claimed %v", jobs)
 	}
-	if p := decode[api.Problem](t, b.change(j.ID, "reschedule", `{"delay":"1s"}`, http.StatusConflict)); p.Reason != "the job is running" {
+	if p := decode[problem.Problem](t, b.change(j.ID, "reschedule", `{"delay":"1s"}`, http.StatusConflict)); p.Reason != "the job is running" {
 		t.Errorf("%+v", p)
 	}
 	if len(b.poked) != 3 {
@@ -99,12 +99,12 @@ func TestReschedule(t *testing.T) {
 func TestRetry(t *testing.T) {
 	b := newBench(t)
 	j := b.submit(`{"type":"fail","dedupe_key":"k"}`)
-	if p := decode[api.Problem](t, b.change(j.ID, "retry", "", http.StatusConflict)); p.Reason != "the job is scheduled" {
+	if p := decode[problem.Problem](t, b.change(j.ID, "retry", "", http.StatusConflict)); p.Reason != "the job is scheduled" {
 		t.Errorf("%+v", p)
 	}
 	b.end("fail", core.EndFail, "it broke")
 	other := b.submit(`{"type":"echo","dedupe_key":"k"}`)
-	p := decode[api.Problem](t, b.change(j.ID, "retry", "", http.StatusConflict))
+	p := decode[problem.Problem](t, b.change(j.ID, "retry", "", http.StatusConflict))
 	if p.JobID != other.ID || p.Reason == "" {
 		t.Errorf("%+v, want the id %s", p, other.ID)
 	}

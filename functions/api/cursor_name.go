@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"net/http"
 	"strconv"
+
+	"github.com/belfry-dev/belfry/functions/api/show"
 )
 
 // A cursor of a list by name is the last name of a page and a hash of it and of the filter it belongs to; see
@@ -29,7 +31,7 @@ func decodeNameCursor(filter, text string) (name string, ok bool) {
 func writePage[T any](w http.ResponseWriter, items []T, next string, one func(b []byte, item *T) []byte) {
 	b := []byte(`{"items":[`)
 	for i := range items {
-		b = one(comma(b, i), &items[i])
+		b = one(show.Comma(b, i), &items[i])
 	}
 	b = append(b, `],"next_cursor":`...)
 	writeJSON(w, http.StatusOK, append(strconv.AppendQuote(b, next), '}'))

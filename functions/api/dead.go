@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api/show"
 )
 
 const (
@@ -37,9 +38,9 @@ func (a *API) deadGroups(w http.ResponseWriter, r *http.Request) error {
 	}
 	b, counted := []byte(`{"items":[`), 0
 	for i, g := range groups {
-		b = appendField(append(comma(b, i), `{"count":`+strconv.Itoa(g.Count)...), "type", g.Type)
-		b = appendField(appendField(b, "error_group", g.Group), "error", g.Error)
-		b = append(appendTime(appendTime(b, "first_failed_at", g.First), "last_failed_at", g.Last), '}')
+		b = show.AppendField(append(show.Comma(b, i), `{"count":`+strconv.Itoa(g.Count)...), "type", g.Type)
+		b = show.AppendField(show.AppendField(b, "error_group", g.Group), "error", g.Error)
+		b = append(show.AppendTime(show.AppendTime(b, "first_failed_at", g.First), "last_failed_at", g.Last), '}')
 		counted += g.Count
 	}
 	b = append(b, `],"capped":`...)

@@ -4,54 +4,56 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/belfry-dev/belfry/functions/api/openapi"
 )
 
 // deadRoutes are the calls about dead letters.
 func (a *API) deadRoutes(schemas huma.Registry) []route {
 	const tag, path = "Dead letters", "/v1/dead-letters"
 	filters := []*huma.Param{
-		query("type", "Dead letters of this type.", textSchema(200)),
-		tenantFilter("Dead letters"),
-		query("error_group", "Those that failed alike; see groups.", &huma.Schema{Type: huma.TypeString, Pattern: groupPattern}),
-		query("failed_before", "Those that failed before this time.", timeSchema()),
+		openapi.Query("type", "Dead letters of this type.", openapi.TextSchema(200)),
+		openapi.TenantFilter("Dead letters"),
+		openapi.Query("error_group", "Those that failed alike; see groups.", &huma.Schema{Type: huma.TypeString, Pattern: groupPattern}),
+		openapi.Query("failed_before", "Those that failed before this time.", openapi.TimeSchema()),
 	}
 	with := func(more ...*huma.Param) []*huma.Param { return append(append([]*huma.Param{}, filters...), more...) }
 	flag := &huma.Schema{Type: huma.TypeBoolean}
 	return []route{
-		{describe(schemas, tag, "list-dead-letters", http.MethodGet, path, "List jobs that failed for good", "Newest first.").
-			with(with(pageParams()...)...).answers(http.StatusOK, "A page.", schemaOf[pageDoc](schemas)).
-			refuses(http.StatusUnprocessableEntity), a.listDead, 0},
-		{describe(schemas, tag, "list-dead-letter-groups", http.MethodGet, path+"/groups", "Count dead letters by what went wrong",
+		{openapi.Describe(schemas, tag, "list-dead-letters", http.MethodGet, path, "List jobs that failed for good", "Newest first.").
+			With(with(pageParams()...)...).Answers(http.StatusOK, "A page.", openapi.SchemaOf[openapi.PageDoc](schemas)).
+			Refuses(http.StatusUnprocessableEntity), a.listDead, 0},
+		{openapi.Describe(schemas, tag, "list-dead-letter-groups", http.MethodGet, path+"/groups", "Count dead letters by what went wrong",
 			"Dead letters of one type whose last errors differ in numbers, ids, addresses and quoted parts only are one group. The largest "+
 				"group comes first. Counted are those that match among the newest 100,000, or the newest of the type, tenant or group asked for.").
-			with(with(query("limit", "At most this many groups.", wholeSchema(1, maxGroups, defaultGroups)))...).
-			answers(http.StatusOK, "The groups.", schemaOf[deadGroupsDoc](schemas)).refuses(http.StatusUnprocessableEntity), a.deadGroups, 0},
-		{describe(schemas, tag, "redrive-dead-letters", http.MethodPost, path+"/redrive", "Retry those that match",
+			With(with(openapi.Query("limit", "At most this many groups.", openapi.WholeSchema(1, maxGroups, defaultGroups)))...).
+			Answers(http.StatusOK, "The groups.", openapi.SchemaOf[deadGroupsDoc](schemas)).Refuses(http.StatusUnprocessableEntity), a.deadGroups, 0},
+		{openapi.Describe(schemas, tag, "redrive-dead-letters", http.MethodPost, path+"/redrive", "Retry those that match",
 			"The lowest id first. One whose dedupe key another live job holds is left and reported. For more than limit, call again with after "+
 				"and from as this answer has them in after and next_run_at, until remaining is 0.").
-			takes(schemaOf[redriveDoc](schemas), true).answers(http.StatusOK, "What became of them.", schemaOf[redrivenDoc](schemas)).refusesBody(), a.redrive, a.Limits.BodyTime},
-		{describe(schemas, tag, "discard-dead-letters", http.MethodDelete, path, "Delete those that match", "The lowest id first. They are gone for good.").
-			with(with(query("id", "These dead letters. May stand more than once.", manySchema(maxPage, jobID().Schema)),
-				query("limit", "At most this many.", wholeSchema(1, DeadLimit, defaultDeadLimit)),
-				query("all", "Required to be true where nothing else says which are meant.", flag),
-				query("dry_run", "Only count them.", flag))...).
-			answers(http.StatusOK, "How many.", schemaOf[discardedDoc](schemas)).refuses(http.StatusForbidden, http.StatusUnprocessableEntity), a.discard, 0},
+			Takes(openapi.SchemaOf[redriveDoc](schemas), true).Answers(http.StatusOK, "What became of them.", openapi.SchemaOf[redrivenDoc](schemas)).RefusesBody(), a.redrive, a.Limits.BodyTime},
+		{openapi.Describe(schemas, tag, "discard-dead-letters", http.MethodDelete, path, "Delete those that match", "The lowest id first. They are gone for good.").
+			With(with(openapi.Query("id", "These dead letters. May stand more than once.", openapi.ManySchema(maxPage, openapi.JobID().Schema)),
+				openapi.Query("limit", "At most this many.", openapi.WholeSchema(1, DeadLimit, defaultDeadLimit)),
+				openapi.Query("all", "Required to be true where nothing else says which are meant.", flag),
+				openapi.Query("dry_run", "Only count them.", flag))...).
+			Answers(http.StatusOK, "How many.", openapi.SchemaOf[discardedDoc](schemas)).Refuses(http.StatusForbidden, http.StatusUnprocessableEntity), a.discard, 0},
 	}
 }
 
 // redriveDoc selects dead letters and says how they are put back.
 type redriveDoc struct {
-	Type         string   `json:"type,omitempty" minLength:"1" maxLength:"200"`
-	Tenant       lineText `json:"tenant,omitempty" maxLength:"255"`
-	IDs          []idText `json:"ids,omitempty" nullable:"false" minItems:"1" maxItems:"1000"`
-	ErrorGroup   string   `json:"error_group,omitempty" pattern:"^[0-9a-f]{16}$" doc:"Those that failed alike." example:"3b1f9c0a52d7e846"`
-	FailedBefore string   `json:"failed_before,omitempty" format:"date-time"`
-	After        idText   `json:"after,omitempty" doc:"Ids above this: the after of an earlier answer."`
-	Limit        int      `json:"limit,omitempty" minimum:"1" maximum:"10000" doc:"Left out, it is 1000. The lowest ids come first; call again for more."`
-	Rate         float64  `json:"rate,omitempty" minimum:"0.001" maximum:"1000000" doc:"Jobs per second: each is due that much after the one before. Left out, all are due at once." example:"50"`
-	From         string   `json:"from,omitempty" format:"date-time" doc:"When the first is due: the next_run_at of an earlier answer. Left out, or past, it is now."`
-	All          bool     `json:"all,omitempty" doc:"Required to be true where nothing else says which are meant."`
-	DryRun       bool     `json:"dry_run,omitempty" doc:"Only count them."`
+	Type         string           `json:"type,omitempty" minLength:"1" maxLength:"200"`
+	Tenant       openapi.LineText `json:"tenant,omitempty" maxLength:"255"`
+	IDs          []openapi.IDText `json:"ids,omitempty" nullable:"false" minItems:"1" maxItems:"1000"`
+	ErrorGroup   string           `json:"error_group,omitempty" pattern:"^[0-9a-f]{16}$" doc:"Those that failed alike." example:"3b1f9c0a52d7e846"`
+	FailedBefore string           `json:"failed_before,omitempty" format:"date-time"`
+	After        openapi.IDText   `json:"after,omitempty" doc:"Ids above this: the after of an earlier answer."`
+	Limit        int              `json:"limit,omitempty" minimum:"1" maximum:"10000" doc:"Left out, it is 1000. The lowest ids come first; call again for more."`
+	Rate         float64          `json:"rate,omitempty" minimum:"0.001" maximum:"1000000" doc:"Jobs per second: each is due that much after the one before. Left out, all are due at once." example:"50"`
+	From         string           `json:"from,omitempty" format:"date-time" doc:"When the first is due: the next_run_at of an earlier answer. Left out, or past, it is now."`
+	All          bool             `json:"all,omitempty" doc:"Required to be true where nothing else says which are meant."`
+	DryRun       bool             `json:"dry_run,omitempty" doc:"Only count them."`
 }
 
 // TransformSchema shows a call that says which are meant.
@@ -62,13 +64,13 @@ func (redriveDoc) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema 
 
 // redrivenDoc says what became of them.
 type redrivenDoc struct {
-	Redriven  int           `json:"redriven" doc:"Dead letters that are jobs again."`
-	Conflicts []conflictDoc `json:"conflicts" nullable:"false" doc:"Those that were left, and why."`
-	Remaining int           `json:"remaining" doc:"How many match that this call and those before it have not been through."`
-	Capped    bool          `json:"capped" doc:"remaining stopped at 100,000: there are that many or more."`
-	DryRun    bool          `json:"dry_run,omitempty" doc:"Nothing was done."`
-	After     idText        `json:"after,omitempty" doc:"The highest id the calls have been through."`
-	NextRunAt string        `json:"next_run_at,omitempty" format:"date-time" doc:"With a rate: when the next one would be due."`
+	Redriven  int            `json:"redriven" doc:"Dead letters that are jobs again."`
+	Conflicts []conflictDoc  `json:"conflicts" nullable:"false" doc:"Those that were left, and why."`
+	Remaining int            `json:"remaining" doc:"How many match that this call and those before it have not been through."`
+	Capped    bool           `json:"capped" doc:"remaining stopped at 100,000: there are that many or more."`
+	DryRun    bool           `json:"dry_run,omitempty" doc:"Nothing was done."`
+	After     openapi.IDText `json:"after,omitempty" doc:"The highest id the calls have been through."`
+	NextRunAt string         `json:"next_run_at,omitempty" format:"date-time" doc:"With a rate: when the next one would be due."`
 }
 
 type conflictDoc struct {

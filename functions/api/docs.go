@@ -6,11 +6,14 @@ import (
 	"encoding/json"
 	"html/template"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/belfry-dev/belfry/functions/api/openapi"
 )
 
 //go:embed docs.html docs.css
@@ -43,10 +46,10 @@ func (a *API) describeAll() (*huma.OpenAPI, []*huma.Operation) {
 	for _, route := range a.routes(schemas) {
 		operations = append(operations, route.op)
 		a.asks(route.op, schemas)
-		complete(route.op, schemas)
+		openapi.Complete(route.op, schemas)
 		doc.AddOperation(route.op)
 	}
-	link(operations)
+	openapi.Link(operations)
 	open(operations, schemas)
 	return doc, operations
 }
@@ -108,4 +111,21 @@ func docsPage(doc *huma.OpenAPI, operations []*huma.Operation) ([]byte, error) {
 		"Info": doc.Info, "Sections": sections, "Schemas": doc.Components.Schemas.Map(), "Schemes": doc.Components.SecuritySchemes,
 	})
 	return out.Bytes(), err
+}
+
+// document is the OpenAPI document before any operation.
+func (a *API) document() *huma.OpenAPI {
+	namer := func(t reflect.Type, hint string) string {
+		return strings.TrimSuffix(huma.DefaultSchemaNamer(t, hint), "Doc")
+	}
+	components := &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/", namer)}
+	components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer",
+		Description: "A token of `belfry tokens create` or of POST /v1/tokens. Its role is admin, submit or read, and it may be for one tenant: what belongs to another is then not there."}}
+	return &huma.OpenAPI{
+		OpenAPI:    "3.1.0",
+		Info:       &huma.Info{Title: "Belfry", Version: a.Version, Description: openapi.Intro, License: &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"}},
+		Servers:    []*huma.Server{{URL: "/"}},
+		Tags:       []*huma.Tag{{Name: "Jobs"}, {Name: "Types"}, {Name: "Schedules"}, {Name: "Dead letters"}, {Name: "Tokens"}, {Name: "Operation"}},
+		Components: components,
+	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 // Every field and parameter that is a duration, whoever adds it, says of one that is too long, or far below zero, which
@@ -22,7 +22,7 @@ func TestLongDurationsAreToldTheirBounds(t *testing.T) {
 		t.Helper()
 		fields++
 		got := b.do(method, target, body)
-		p := decode[api.Problem](t, got)
+		p := decode[problem.Problem](t, got)
 		if got.status != http.StatusUnprocessableEntity || len(p.Errors) == 0 || !strings.HasPrefix(p.Errors[0].Field, field) {
 			t.Errorf("%s, %s: %d %s", op.OperationID, field, got.status, got.body)
 			return

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 // mayBeEmpty are the parameters of lists whose empty value asks for something that no other value asks for, as their
@@ -62,7 +62,7 @@ func problemFields(t *testing.T, a answer) (names []string) {
 	if a.status < 400 {
 		return nil
 	}
-	for _, e := range decode[api.Problem](t, a).Errors {
+	for _, e := range decode[problem.Problem](t, a).Errors {
 		names = append(names, e.Field)
 	}
 	return names

@@ -10,7 +10,10 @@ import (
 	"testing"
 
 	"github.com/belfry-dev/belfry/adapters/postgres"
-	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/report"
+	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/belfry-dev/belfry/core/submit"
+	"github.com/belfry-dev/belfry/core/typecache"
 	"github.com/belfry-dev/belfry/functions/api"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
@@ -27,15 +30,15 @@ func TestCallerThatHangsUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	submitter := core.NewSubmitter(store, core.SubmitterOptions{})
+	submitter := submit.New(store, submit.Options{})
 	t.Cleanup(func() { _ = submitter.Close(context.Background()) })
 	running, lease := newBench(t).plant()
 	var log bytes.Buffer
 	b := newBench(t, func(o *api.Options) {
 		o.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		o.Submitter, o.Jobs, o.Stats, o.Ledger, o.Access = submitter, store, store, store, store
-		o.Types, o.Schedules = core.NewTypes(store, core.TypesOptions{}), core.NewScheduleActs(store, core.ScheduleOptions{}, nil)
-		reporter := core.NewReporter(store, core.ReporterOptions{ID: "test"})
+		o.Types, o.Schedules = typecache.New(store, typecache.Options{}), schedule.NewActs(store, schedule.Options{}, nil)
+		reporter := report.NewReporter(store, report.ReporterOptions{ID: "test"})
 		t.Cleanup(func() { reporter.Close(context.Background()) })
 		o.Attempts = reporter
 	})

@@ -12,7 +12,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/belfry-dev/belfry/core"
-	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 // hostile is one request of which exactly one part is wrong.
@@ -78,12 +78,12 @@ func (b *bench) try(op *openOperation, method string, h hostile) {
 		fault(fmt.Sprintf("want a refusal (%v)", h.status))
 		return
 	}
-	var p api.Problem
+	var p problem.Problem
 	if err := json.Unmarshal([]byte(got.body), &p); err != nil {
 		fault("no problem document")
 		return
 	}
-	named := func(e api.FieldProblem) bool {
+	named := func(e problem.FieldProblem) bool {
 		return e.Field == h.field || strings.HasPrefix(e.Field, h.field+"[") || strings.HasPrefix(e.Field, h.field+".")
 	}
 	if got.status == http.StatusRequestEntityTooLarge && h.field != "" {

@@ -11,6 +11,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api/openapi"
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 // OnceSubmitter accepts jobs under an idempotency key; see core.SubmitStore.
@@ -26,11 +28,11 @@ const keyHeader = "Idempotency-Key"
 var takesKey = map[string]bool{"submit-job": true, "submit-batch": true}
 
 // refuseKey refuses the header where it would promise what is not kept.
-func refuseKey(op *huma.Operation, r *http.Request) *Problem {
+func refuseKey(op *huma.Operation, r *http.Request) *problem.Problem {
 	if takesKey[op.OperationID] || r.Method == http.MethodGet || len(r.Header.Values(keyHeader)) == 0 {
 		return nil
 	}
-	return fieldProblem(http.StatusUnprocessableEntity, keyHeader, "is not supported by this call; only those that submit jobs take one")
+	return problem.Field(http.StatusUnprocessableEntity, keyHeader, "is not supported by this call; only those that submit jobs take one")
 }
 
 // idempotencyKey reads the header of a call that asks for what is in body; nil where there is none.
@@ -40,11 +42,11 @@ func (a *API) idempotencyKey(r *http.Request, body []byte) (*core.IdempotencyKey
 	case len(values) == 0:
 		return nil, nil
 	case a.Once == nil:
-		return nil, fieldProblem(http.StatusUnprocessableEntity, keyHeader, "is not supported yet by this version; a dedupe_key in the job keeps it from running twice")
+		return nil, problem.Field(http.StatusUnprocessableEntity, keyHeader, "is not supported yet by this version; a dedupe_key in the job keeps it from running twice")
 	case len(values) > 1:
-		return nil, fieldProblem(http.StatusUnprocessableEntity, keyHeader, "is given twice")
+		return nil, problem.Field(http.StatusUnprocessableEntity, keyHeader, "is given twice")
 	case !core.ValidIdempotencyKey(values[0]):
-		return nil, fieldProblem(http.StatusUnprocessableEntity, keyHeader, "must be 1 to 255 visible ASCII characters")
+		return nil, problem.Field(http.StatusUnprocessableEntity, keyHeader, "must be 1 to 255 visible ASCII characters")
 	}
 	asked := sha256.New()
 	asked.Write([]byte(r.URL.Path + "\n"))
@@ -82,9 +84,9 @@ func (a *API) submitOnce(w http.ResponseWriter, r *http.Request, key core.Idempo
 func (a *API) answerOnce(w http.ResponseWriter, r *http.Request, once core.Once, err error) error {
 	switch {
 	case errors.Is(err, core.ErrKeyReused):
-		return fieldProblem(http.StatusUnprocessableEntity, keyHeader, "was used for another request; each request needs a key of its own")
+		return problem.Field(http.StatusUnprocessableEntity, keyHeader, "was used for another request; each request needs a key of its own")
 	case errors.Is(err, core.ErrKeyInFlight):
-		p := newProblem(http.StatusConflict, "a call with this Idempotency-Key is under way; try again").with("Retry-After", "1")
+		p := problem.New(http.StatusConflict, "a call with this Idempotency-Key is under way; try again").With("Retry-After", "1")
 		p.Reason = "the idempotency key is in flight"
 		return p
 	case err != nil:
@@ -116,7 +118,7 @@ func writeAnswer(w http.ResponseWriter, r *http.Request, answer core.Answer) {
 }
 
 // keyed notes in the document that an operation takes the header.
-func keyed(o operation) operation {
+func keyed(o openapi.Operation) openapi.Operation {
 	least, most := 1, core.MaxIdempotencyKeyBytes
 	o.Parameters = append(o.Parameters, &huma.Param{
 		Name: keyHeader, In: "header", Example: "order-1042-mail",
@@ -128,17 +130,17 @@ func keyed(o operation) operation {
 			if response.Headers == nil {
 				response.Headers = map[string]*huma.Param{}
 			}
-			response.Headers["Idempotency-Replayed"] = header("true: this is the answer of an earlier call with the same Idempotency-Key.", huma.TypeString)
+			response.Headers["Idempotency-Replayed"] = openapi.Header("true: this is the answer of an earlier call with the same Idempotency-Key.", huma.TypeString)
 		}
 	}
-	conflict := o.problemOf(http.StatusConflict)
+	conflict := keyProblem(o, http.StatusConflict)
 	conflict.Description = "A call with the same Idempotency-Key is under way."
-	conflict.Headers = map[string]*huma.Param{"Retry-After": header("Seconds after which trying again makes sense.", huma.TypeInteger)}
+	conflict.Headers = map[string]*huma.Param{"Retry-After": openapi.Header("Seconds after which trying again makes sense.", huma.TypeInteger)}
 	return o
 }
 
-// problemOf is the answer of a problem, for saying more of it.
-func (o operation) problemOf(status int) *huma.Response {
-	o.problem(status)
+// keyProblem is the answer of a problem, for saying more of it.
+func keyProblem(o openapi.Operation, status int) *huma.Response {
+	o.Problem(status)
 	return o.Responses[strconv.Itoa(status)]
 }

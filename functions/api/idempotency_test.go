@@ -13,6 +13,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/submit"
 	"github.com/belfry-dev/belfry/functions/api"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
@@ -183,7 +184,7 @@ func TestKeyedCallsAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := api.New(api.Options{Submitter: core.NewSubmitter(store, core.SubmitterOptions{}), Jobs: store, Stats: store})
+	a, err := api.New(api.Options{Submitter: submit.New(store, submit.Options{}), Jobs: store, Stats: store})
 	if err != nil {
 		t.Fatal(err)
 	}

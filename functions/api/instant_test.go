@@ -13,7 +13,8 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/client"
-	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/belfry-dev/belfry/core/submit"
 	"github.com/belfry-dev/belfry/functions/api"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
@@ -83,8 +84,8 @@ func TestInfiniteTimes(t *testing.T) {
 		}
 	})
 	b := newBench(t, func(o *api.Options) {
-		o.Jobs, o.Stats, o.Ledger, o.Schedules = store, store, store, core.NewScheduleActs(store, core.ScheduleOptions{}, nil)
-		o.Submitter = core.NewSubmitter(store, core.SubmitterOptions{})
+		o.Jobs, o.Stats, o.Ledger, o.Schedules = store, store, store, schedule.NewActs(store, schedule.Options{}, nil)
+		o.Submitter = submit.New(store, submit.Options{})
 	})
 	conn, err := pgx.Connect(t.Context(), address)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/tick"
 	"github.com/belfry-dev/belfry/functions/api"
 )
 
@@ -53,7 +54,7 @@ func TestWhyAJobIsCancelled(t *testing.T) {
 	expires := now.Add(time.Minute).UTC().Format(time.RFC3339Nano)
 	expired := b.do("POST", "/v1/jobs", `{"type":"a","expires_at":"`+expires+`"}`).want(t, http.StatusCreated)
 	b.offset.Add(time.Hour.Microseconds())
-	ticker, err := core.NewTicker(b.store, core.TickerOptions{Holder: "t"})
+	ticker, err := tick.New(b.store, tick.Options{Holder: "t"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,10 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/belfry-dev/belfry/functions/api/openapi"
+	"github.com/belfry-dev/belfry/functions/api/problem"
+	"github.com/belfry-dev/belfry/functions/api/show"
 )
 
 // Bounds on a page.
@@ -53,7 +57,7 @@ func (a *API) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, appendJob(make([]byte, 0, job.Size()+jobBytes), &job, false))
+	writeJSON(w, http.StatusOK, show.AppendJob(make([]byte, 0, job.Size()+jobBytes), &job, false))
 	return nil
 }
 
@@ -69,7 +73,7 @@ func (a *API) right(ctx context.Context) right {
 		},
 		ended: func() error {
 			// A store that does not answer ends no wait.
-			if err, p := a.gate.still(ctx, c), (*Problem)(nil); errors.As(err, &p) {
+			if err, p := a.gate.still(ctx, c), (*problem.Problem)(nil); errors.As(err, &p) {
 				return err
 			}
 			return nil
@@ -82,10 +86,10 @@ func (a *API) list(w http.ResponseWriter, r *http.Request) error {
 	p := a.newParams(r, []string{"type", "tenant", "priority", "tag", "schedule", "run_after", "run_before", "limit", "cursor"}, "status")
 	q := core.ListQuery{
 		Type: p.text("type", core.MaxTypeBytes), Tenant: p.tenant(), Tag: p.text("tag", core.MaxTagBytes),
-		Schedule: p.text("schedule", core.MaxScheduleNameBytes), RunAfter: p.instant("run_after"), RunBefore: p.instant("run_before"),
+		Schedule: p.text("schedule", schedule.MaxScheduleNameBytes), RunAfter: p.instant("run_after"), RunBefore: p.instant("run_before"),
 	}
-	if len(p.values["status"]) > statusWords {
-		p.errs.Add("status", "must be given at most %d times", statusWords)
+	if len(p.values["status"]) > openapi.StatusWords {
+		p.errs.Add("status", "must be given at most %d times", openapi.StatusWords)
 	}
 	for _, word := range p.values["status"] {
 		status, err := core.ParseStatus(word)
@@ -131,7 +135,7 @@ func (a *API) page(w http.ResponseWriter, r *http.Request, p *params, call strin
 		more = page.Next != 0
 		q.Before = page.Next
 		for i := range jobs {
-			b = appendJob(comma(b, n), &jobs[i], false)
+			b = show.AppendJob(show.Comma(b, n), &jobs[i], false)
 			n++
 			if len(b) >= a.Limits.PageBytes {
 				more = more || i+1 < len(jobs)

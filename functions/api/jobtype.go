@@ -8,9 +8,12 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api/decode"
+	"github.com/belfry-dev/belfry/functions/api/problem"
+	"github.com/belfry-dev/belfry/functions/api/show"
 )
 
-// Types keeps the definitions of types, and remembers them: a core.Types.
+// Types keeps the definitions of types, and remembers them: a typecache.Cache.
 type Types interface {
 	core.TypeStore
 	Fresh(ctx context.Context) error
@@ -25,7 +28,7 @@ var (
 
 // errNoType is the answer for a type without a definition, whatever jobs of it there are.
 func errNoType() error {
-	return newProblem(http.StatusNotFound, "there is no definition of this type")
+	return problem.New(http.StatusNotFound, "there is no definition of this type")
 }
 
 // putType answers PUT /v1/types/{type}: it makes the definition, or replaces it as a whole.
@@ -38,17 +41,17 @@ func (a *API) putType(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	raw, err := parse(body)
+	raw, err := decode.Parse(body)
 	if err != nil {
 		return err
 	}
-	d := &decoder{}
-	d.object(raw, append(typeFields[:len(typeFields):len(typeFields)], laterTypeFields...), func(name string, value []byte) {
+	d := &decode.Decoder{}
+	d.Object(raw, append(typeFields[:len(typeFields):len(typeFields)], laterTypeFields...), func(name string, value []byte) {
 		a.typeField(d, &t, name, value)
 	})
-	d.addFaults(core.CheckJobType(&t))
+	d.AddFaults(core.CheckJobType(&t))
 	a.boundTimeout(d, t.Timeout, t.Target, "")
-	if p := d.problem(); p != nil {
+	if p := d.Problem(); p != nil {
 		return p
 	}
 	if err := a.checkTarget(r.Context(), t.Target); err != nil {
@@ -66,35 +69,35 @@ func (a *API) putType(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (a *API) typeField(d *decoder, t *core.JobType, name string, value []byte) {
+func (a *API) typeField(d *decode.Decoder, t *core.JobType, name string, value []byte) {
 	switch name {
 	case "target":
 		t.Target = a.target(d, name, value)
 	case "timeout":
 		var ok bool
-		if t.Timeout, ok = d.duration(name, value); ok && t.Timeout == 0 {
-			d.fault(name, "must lie between 1s and 24h")
+		if t.Timeout, ok = d.Duration(name, value); ok && t.Timeout == 0 {
+			d.Fault(name, "must lie between 1s and 24h")
 		}
 	case "max_attempts":
-		t.MaxAttempts = d.whole(name, value, 1, core.MaxAttempts)
+		t.MaxAttempts = d.Whole(name, value, 1, core.MaxAttempts)
 	case "backoff":
 		t.Backoff = []time.Duration{}
-		d.array(name, value, core.MaxBackoff, func(field string, value []byte) {
-			wait, _ := d.duration(field, value)
+		d.Array(name, value, core.MaxBackoff, func(field string, value []byte) {
+			wait, _ := d.Duration(field, value)
 			t.Backoff = append(t.Backoff, wait)
 		})
 	case "expires_after":
 		var ok bool
-		if t.ExpiresAfter, ok = d.duration(name, value); ok && t.ExpiresAfter == 0 {
-			d.fault(name, core.ExpiresAfterRule)
+		if t.ExpiresAfter, ok = d.Duration(name, value); ok && t.ExpiresAfter == 0 {
+			d.Fault(name, core.ExpiresAfterRule)
 		}
 	case "expect_within":
 		var ok bool
-		if t.ExpectWithin, ok = d.duration(name, value); ok && t.ExpectWithin == 0 {
-			d.fault(name, "must lie between 1s and 9600h (400 days)")
+		if t.ExpectWithin, ok = d.Duration(name, value); ok && t.ExpectWithin == 0 {
+			d.Fault(name, "must lie between 1s and 9600h (400 days)")
 		}
 	default:
-		d.fault(name, "is not supported yet by this version")
+		d.Fault(name, "is not supported yet by this version")
 	}
 }
 
@@ -161,7 +164,7 @@ func (a *API) listTypes(w http.ResponseWriter, r *http.Request) error {
 				next = encodeNameCursor(filter, after)
 				break
 			}
-			b = appendType(comma(b, n), &types[i])
+			b = appendType(show.Comma(b, n), &types[i])
 			after = types[i].Name
 			n++
 		}
@@ -194,35 +197,23 @@ func (a *API) ofType(ctx context.Context, jobs []core.NewJob) error {
 
 // appendType appends the document of a definition.
 func appendType(b []byte, t *core.JobType) []byte {
-	b = appendString(append(b, `{"type":`...), t.Name)
+	b = show.AppendString(append(b, `{"type":`...), t.Name)
 	if len(t.Target) > 0 {
-		b = appendTarget(append(b, `,"target":`...), t.Target)
+		b = show.AppendTarget(append(b, `,"target":`...), t.Target)
 	}
 	if t.Timeout != 0 {
-		b = appendField(b, "timeout", t.Timeout.String())
+		b = show.AppendField(b, "timeout", t.Timeout.String())
 	}
 	if t.MaxAttempts != 0 {
 		b = strconv.AppendInt(append(b, `,"max_attempts":`...), int64(t.MaxAttempts), 10)
 	}
-	b = appendBackoff(b, t.Backoff)
+	b = show.AppendBackoff(b, t.Backoff)
 	if t.ExpiresAfter != 0 {
-		b = appendField(b, "expires_after", t.ExpiresAfter.String())
+		b = show.AppendField(b, "expires_after", t.ExpiresAfter.String())
 	}
 	if t.ExpectWithin != 0 {
-		b = appendField(b, "expect_within", t.ExpectWithin.String())
+		b = show.AppendField(b, "expect_within", t.ExpectWithin.String())
 	}
-	b = appendTime(b, "created_at", t.CreatedAt)
-	return append(appendTime(b, "updated_at", t.UpdatedAt), '}')
-}
-
-// appendBackoff appends the list of waits, unless there is none.
-func appendBackoff(b []byte, waits []time.Duration) []byte {
-	if len(waits) == 0 {
-		return b
-	}
-	b = append(b, `,"backoff":[`...)
-	for i, wait := range waits {
-		b = appendString(comma(b, i), wait.String())
-	}
-	return append(b, ']')
+	b = show.AppendTime(b, "created_at", t.CreatedAt)
+	return append(show.AppendTime(b, "updated_at", t.UpdatedAt), '}')
 }

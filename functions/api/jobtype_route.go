@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/belfry-dev/belfry/functions/api/openapi"
 )
 
 // typePattern is what the names of types look like.
@@ -11,25 +13,25 @@ const typePattern = `^[A-Za-z][A-Za-z0-9_:-]*([./][A-Za-z0-9_:-]+)*$`
 
 // newTypeDoc is a definition as it is put.
 type newTypeDoc struct {
-	Target       *targetDoc     `json:"target,omitempty" doc:"Deliver the type's jobs there. Left out, workers with a handler for the type do the work."`
-	Timeout      durationText   `json:"timeout,omitempty" doc:"Of one attempt, for jobs that name none: a duration from 1s to 24h." example:"90s"`
-	MaxAttempts  int            `json:"max_attempts,omitempty" minimum:"1" maximum:"100"`
-	Backoff      []durationText `json:"backoff,omitempty" nullable:"false" minItems:"1" maxItems:"20" doc:"Waits between attempts, the last one repeating: durations of up to 720h." example:"[\"30s\",\"2m\"]"`
-	ExpiresAfter durationText   `json:"expires_after,omitempty" doc:"Jobs that name no expires_at are cancelled when they have not started so long after their run_at: a duration from 1s to 9600h (400 days). Left out, they never expire." example:"2h"`
-	ExpectWithin durationText   `json:"expect_within,omitempty" doc:"Dead man's switch: an alert is raised when no job of the type was done for so long, a duration from 1s to 9600h (400 days)." example:"25h"`
+	Target       *openapi.TargetDoc     `json:"target,omitempty" doc:"Deliver the type's jobs there. Left out, workers with a handler for the type do the work."`
+	Timeout      openapi.DurationText   `json:"timeout,omitempty" doc:"Of one attempt, for jobs that name none: a duration from 1s to 24h." example:"90s"`
+	MaxAttempts  int                    `json:"max_attempts,omitempty" minimum:"1" maximum:"100"`
+	Backoff      []openapi.DurationText `json:"backoff,omitempty" nullable:"false" minItems:"1" maxItems:"20" doc:"Waits between attempts, the last one repeating: durations of up to 720h." example:"[\"30s\",\"2m\"]"`
+	ExpiresAfter openapi.DurationText   `json:"expires_after,omitempty" doc:"Jobs that name no expires_at are cancelled when they have not started so long after their run_at: a duration from 1s to 9600h (400 days). Left out, they never expire." example:"2h"`
+	ExpectWithin openapi.DurationText   `json:"expect_within,omitempty" doc:"Dead man's switch: an alert is raised when no job of the type was done for so long, a duration from 1s to 9600h (400 days)." example:"25h"`
 }
 
 // typeDoc is a definition as it is kept.
 type typeDoc struct {
-	Type         string         `json:"type" example:"invoice.send"`
-	Target       *targetDoc     `json:"target,omitempty"`
-	Timeout      durationText   `json:"timeout,omitempty" example:"1m30s"`
-	MaxAttempts  int            `json:"max_attempts,omitempty"`
-	Backoff      []durationText `json:"backoff,omitempty" nullable:"false"`
-	ExpiresAfter durationText   `json:"expires_after,omitempty"`
-	ExpectWithin durationText   `json:"expect_within,omitempty"`
-	CreatedAt    string         `json:"created_at" format:"date-time"`
-	UpdatedAt    string         `json:"updated_at" format:"date-time"`
+	Type         string                 `json:"type" example:"invoice.send"`
+	Target       *openapi.TargetDoc     `json:"target,omitempty"`
+	Timeout      openapi.DurationText   `json:"timeout,omitempty" example:"1m30s"`
+	MaxAttempts  int                    `json:"max_attempts,omitempty"`
+	Backoff      []openapi.DurationText `json:"backoff,omitempty" nullable:"false"`
+	ExpiresAfter openapi.DurationText   `json:"expires_after,omitempty"`
+	ExpectWithin openapi.DurationText   `json:"expect_within,omitempty"`
+	CreatedAt    string                 `json:"created_at" format:"date-time"`
+	UpdatedAt    string                 `json:"updated_at" format:"date-time"`
 }
 
 // typePageDoc is one page of definitions.
@@ -44,21 +46,21 @@ func (a *API) typeRoutes(schemas huma.Registry) []route {
 		return nil
 	}
 	const tag, path = "Types", "/v1/types/{type}"
-	one := schemaOf[typeDoc](schemas)
-	gone := describe(schemas, tag, "delete-type", http.MethodDelete, path, "Delete a type's definition",
-		"Its jobs stay. Those that wait for a target it named wait until there is one again, or a handler.").with(typeParam())
+	one := openapi.SchemaOf[typeDoc](schemas)
+	gone := openapi.Describe(schemas, tag, "delete-type", http.MethodDelete, path, "Delete a type's definition",
+		"Its jobs stay. Those that wait for a target it named wait until there is one again, or a handler.").With(typeParam())
 	gone.Responses["204"] = &huma.Response{Description: "Deleted."}
 	return []route{
-		{describe(schemas, tag, "list-types", http.MethodGet, "/v1/types", "List definitions of types", "By name.").
-			with(query("limit", "Definitions on a page.", wholeSchema(1, maxPage, defaultPage)), query("cursor", "The next_cursor of the page before.", textSchema(300))).
-			answers(http.StatusOK, "A page.", schemaOf[typePageDoc](schemas)).refuses(http.StatusUnprocessableEntity), a.listTypes, 0},
-		{describe(schemas, tag, "get-type", http.MethodGet, path, "Look at a type's definition", "").with(typeParam()).
-			answers(http.StatusOK, "The definition.", one).refuses(http.StatusNotFound, http.StatusUnprocessableEntity), a.getType, 0},
-		{describe(schemas, tag, "put-type", http.MethodPut, path, "Define a type",
+		{openapi.Describe(schemas, tag, "list-types", http.MethodGet, "/v1/types", "List definitions of types", "By name.").
+			With(openapi.Query("limit", "Definitions on a page.", openapi.WholeSchema(1, maxPage, defaultPage)), openapi.Query("cursor", "The next_cursor of the page before.", openapi.TextSchema(300))).
+			Answers(http.StatusOK, "A page.", openapi.SchemaOf[typePageDoc](schemas)).Refuses(http.StatusUnprocessableEntity), a.listTypes, 0},
+		{openapi.Describe(schemas, tag, "get-type", http.MethodGet, path, "Look at a type's definition", "").With(typeParam()).
+			Answers(http.StatusOK, "The definition.", one).Refuses(http.StatusNotFound, http.StatusUnprocessableEntity), a.getType, 0},
+		{openapi.Describe(schemas, tag, "put-type", http.MethodPut, path, "Define a type",
 			"The defaults of its jobs. An earlier definition is replaced as a whole. The rest holds for jobs submitted from then on, the target also for those that wait.").
-			with(typeParam()).takes(schemaOf[newTypeDoc](schemas), true).
-			answers(http.StatusCreated, "The new definition.", one).answers(http.StatusOK, "The definition, replaced.", one).refusesBody(), a.putType, a.Limits.BodyTime},
-		{gone.refuses(http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity), a.deleteType, 0},
+			With(typeParam()).Takes(openapi.SchemaOf[newTypeDoc](schemas), true).
+			Answers(http.StatusCreated, "The new definition.", one).Answers(http.StatusOK, "The definition, replaced.", one).RefusesBody(), a.putType, a.Limits.BodyTime},
+		{gone.Refuses(http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity), a.deleteType, 0},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-dev/belfry/adapters/webhook"
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 // delivering is an API whose deliveries may go to public addresses.
@@ -131,7 +132,7 @@ func TestBadTypes(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			b.t = t
 			got := b.do("PUT", "/v1/types/hook", row.body).want(t, row.status)
-			if p := decode[api.Problem](t, got); len(p.Errors) == 0 || p.Errors[0].Field != row.field {
+			if p := decode[problem.Problem](t, got); len(p.Errors) == 0 || p.Errors[0].Field != row.field {
 				t.Errorf("problem %s, want the field %s", got.body, row.field)
 			}
 		})

@@ -9,11 +9,15 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/report"
+	"github.com/belfry-dev/belfry/functions/api/decode"
+	"github.com/belfry-dev/belfry/functions/api/problem"
+	"github.com/belfry-dev/belfry/functions/api/show"
 )
 
-// Attempts ends and extends attempts for those who hold their lease tokens: a core.Reporter.
+// Attempts ends and extends attempts for those who hold their lease tokens: a report.Reporter.
 type Attempts interface {
-	Heartbeat(ctx context.Context, ref core.Ref) (core.Extended, error)
+	Heartbeat(ctx context.Context, ref core.Ref) (report.Extended, error)
 	Complete(ctx context.Context, ref core.Ref, result json.RawMessage) (core.Status, error)
 	Fail(ctx context.Context, ref core.Ref, fault error) (core.Status, error)
 }
@@ -39,7 +43,7 @@ func (a *API) heartbeat(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return leaseError(err)
 	}
-	b := appendTime(append(strconv.AppendInt([]byte(`{"id":"`), ref.ID, 10), '"'), "lease_until", extended.LeaseUntil)
+	b := show.AppendTime(append(strconv.AppendInt([]byte(`{"id":"`), ref.ID, 10), '"'), "lease_until", extended.LeaseUntil)
 	b = strconv.AppendBool(append(b, `,"cancel_wanted":`...), extended.CancelWanted)
 	writeJSON(w, http.StatusOK, append(b, '}'))
 	return nil
@@ -48,10 +52,10 @@ func (a *API) heartbeat(w http.ResponseWriter, r *http.Request) error {
 // complete answers POST /v1/jobs/{id}/complete.
 func (a *API) complete(w http.ResponseWriter, r *http.Request) error {
 	var result json.RawMessage
-	ref, err := a.leased(w, r, leaseCall{fields: []string{"result"}, set: func(d *decoder, name string, value []byte) {
+	ref, err := a.leased(w, r, leaseCall{fields: []string{"result"}, set: func(d *decode.Decoder, name string, value []byte) {
 		result = value
-		if d.large = len(value) > core.MaxResultBytes; d.large {
-			d.fault(name, "is too large, at most "+strconv.Itoa(core.MaxResultBytes)+" bytes are kept")
+		if d.Large = len(value) > core.MaxResultBytes; d.Large {
+			d.Fault(name, "is too large, at most "+strconv.Itoa(core.MaxResultBytes)+" bytes are kept")
 		}
 	}})
 	if err != nil {
@@ -80,25 +84,25 @@ type failure struct {
 	wait      time.Duration
 }
 
-func (f *failure) field(d *decoder, name string, value []byte) {
+func (f *failure) field(d *decode.Decoder, name string, value []byte) {
 	switch name {
 	case "error":
-		f.text = d.some(name, value)
+		f.text = d.Some(name, value)
 	case "permanent":
-		f.permanent = d.flag(name, value)
+		f.permanent = d.Flag(name, value)
 	case "retry_after":
-		if f.wait, f.asked = d.duration(name, value); f.asked && (f.wait < 0 || f.wait > core.MaxBackoffWait) {
-			d.fault(name, "must lie between 0s and 720h (30 days)")
+		if f.wait, f.asked = d.Duration(name, value); f.asked && (f.wait < 0 || f.wait > core.MaxBackoffWait) {
+			d.Fault(name, "must lie between 0s and 720h (30 days)")
 		}
 	}
 }
 
-func (f *failure) check(d *decoder) {
-	if !d.has("error") {
-		d.fault("error", "is required")
+func (f *failure) check(d *decode.Decoder) {
+	if !d.Has("error") {
+		d.Fault("error", "is required")
 	}
 	if f.permanent && f.asked {
-		d.fault("retry_after", "must not be set with permanent: a job that failed for good is not retried")
+		d.Fault("retry_after", "must not be set with permanent: a job that failed for good is not retried")
 	}
 }
 
@@ -123,15 +127,15 @@ func (a *API) ended(w http.ResponseWriter, ref core.Ref, status core.Status, err
 		a.wait.wake([]int64{ref.ID})
 	}
 	b := append(strconv.AppendInt([]byte(`{"id":"`), ref.ID, 10), '"')
-	writeJSON(w, http.StatusOK, append(appendField(b, "status", status.String()), '}'))
+	writeJSON(w, http.StatusOK, append(show.AppendField(b, "status", status.String()), '}'))
 	return nil
 }
 
 // leaseCall is what a call takes beside its lease token.
 type leaseCall struct {
 	fields []string
-	set    func(d *decoder, name string, value []byte)
-	check  func(d *decoder) // nil means that nothing is required
+	set    func(d *decode.Decoder, name string, value []byte)
+	check  func(d *decode.Decoder) // nil means that nothing is required
 }
 
 // leased reads a call by lease token: the job in the path, and the token in the body, which must be this job's. The
@@ -148,33 +152,33 @@ func (a *API) leased(w http.ResponseWriter, r *http.Request, call leaseCall) (co
 	if err != nil {
 		return core.Ref{}, err
 	}
-	raw, err := parse(body)
+	raw, err := decode.Parse(body)
 	if err != nil {
 		return core.Ref{}, err
 	}
-	d, token := &decoder{}, ""
-	d.object(raw, append([]string{"lease_token"}, call.fields...), func(name string, value []byte) {
+	d, token := &decode.Decoder{}, ""
+	d.Object(raw, append([]string{"lease_token"}, call.fields...), func(name string, value []byte) {
 		if name == "lease_token" {
-			token = d.some(name, value)
+			token = d.Some(name, value)
 		} else {
 			call.set(d, name, value)
 		}
 	})
-	if !d.has("lease_token") {
-		d.fault("lease_token", "is required; it "+leaseRule)
+	if !d.Has("lease_token") {
+		d.Fault("lease_token", "is required; it "+leaseRule)
 	}
 	if call.check != nil {
 		call.check(d)
 	}
-	if p := d.problem(); p != nil {
+	if p := d.Problem(); p != nil {
 		return core.Ref{}, p
 	}
 	ref, err := a.Leases.Open(r.Context(), token)
 	if err != nil {
-		return core.Ref{}, fieldProblem(http.StatusUnprocessableEntity, "lease_token", leaseRule)
+		return core.Ref{}, problem.Field(http.StatusUnprocessableEntity, "lease_token", leaseRule)
 	}
 	if ref.ID != id {
-		return core.Ref{}, fieldProblem(http.StatusNotFound, "lease_token", leaseRule)
+		return core.Ref{}, problem.Field(http.StatusNotFound, "lease_token", leaseRule)
 	}
 	return ref, nil
 }
@@ -184,7 +188,7 @@ func leaseError(err error) error {
 	if !errors.Is(err, core.ErrStale) {
 		return err
 	}
-	p := newProblem(http.StatusConflict, "the lease token is no longer current: its attempt has ended, and nothing was changed")
+	p := problem.New(http.StatusConflict, "the lease token is no longer current: its attempt has ended, and nothing was changed")
 	p.Reason = "the lease token is stale"
 	return p
 }

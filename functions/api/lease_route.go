@@ -5,7 +5,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/report"
+	"github.com/belfry-dev/belfry/functions/api/openapi"
 )
 
 // extendedDoc answers a heartbeat.
@@ -27,13 +28,13 @@ func (a *API) leaseRoutes(schemas huma.Registry) []route {
 		return nil
 	}
 	const tag, path = "Jobs", "/v1/jobs/{id}/"
-	call := func(id, act, summary, description string, more map[string]*huma.Schema, required ...string) operation {
-		o := describe(schemas, tag, id, http.MethodPost, path+act, summary, description+
+	call := func(id, act, summary, description string, more map[string]*huma.Schema, required ...string) openapi.Operation {
+		o := openapi.Describe(schemas, tag, id, http.MethodPost, path+act, summary, description+
 			" The lease token is the belfry-lease-token of the delivery, and the only right the call needs. 409: it is stale.")
 		o.Security = []map[string][]string{} // none, whatever the others ask for
-		return o.with(jobID()).takes(leaseSchema(more, required...), true)
+		return o.With(openapi.JobID()).Takes(leaseSchema(more, required...), true)
 	}
-	permanent, wait := &huma.Schema{Type: huma.TypeBoolean, Description: "Do not try again."}, durationSchema()
+	permanent, wait := &huma.Schema{Type: huma.TypeBoolean, Description: "Do not try again."}, openapi.DurationSchema()
 	wait.Description = "Try again after this, instead of the back-off; up to 720h. Not beside permanent."
 	fail := call("fail-job", "fail", "End an attempt with an error", "The job is tried again by its back-off, or has failed for good. A repeat gets the first answer.",
 		map[string]*huma.Schema{"error": someSchema("What went wrong; 2 KiB of it are kept.", leaseBody), "permanent": permanent, "retry_after": wait}, "error")
@@ -42,14 +43,14 @@ func (a *API) leaseRoutes(schemas huma.Registry) []route {
 	}
 	return []route{
 		{call("heartbeat-job", "heartbeat", "Extend the lease of an attempt", "It then lasts the job's timeout from now.", nil).
-			answers(http.StatusOK, "Extended.", schemaOf[extendedDoc](schemas)).
-			refusesBody(http.StatusNotFound, http.StatusConflict), a.heartbeat, a.Limits.BodyTime},
+			Answers(http.StatusOK, "Extended.", openapi.SchemaOf[extendedDoc](schemas)).
+			RefusesBody(http.StatusNotFound, http.StatusConflict), a.heartbeat, a.Limits.BodyTime},
 		{call("complete-job", "complete", "End an attempt well", "The job is done. A repeat gets the first answer.",
 			map[string]*huma.Schema{"result": {Description: "Any JSON of up to 64 KiB."}}).
-			answers(http.StatusOK, "Done.", schemaOf[endedDoc](schemas)).
-			refusesBody(http.StatusNotFound, http.StatusConflict), a.complete, a.Limits.BodyTime},
-		{fail.answers(http.StatusOK, "Recorded.", schemaOf[endedDoc](schemas)).
-			refusesBody(http.StatusNotFound, http.StatusConflict), a.fail, a.Limits.BodyTime},
+			Answers(http.StatusOK, "Done.", openapi.SchemaOf[endedDoc](schemas)).
+			RefusesBody(http.StatusNotFound, http.StatusConflict), a.complete, a.Limits.BodyTime},
+		{fail.Answers(http.StatusOK, "Recorded.", openapi.SchemaOf[endedDoc](schemas)).
+			RefusesBody(http.StatusNotFound, http.StatusConflict), a.fail, a.Limits.BodyTime},
 	}
 }
 
@@ -72,4 +73,4 @@ func someSchema(text string, limit int) *huma.Schema {
 }
 
 // Compile-time check: what the API is given for attempts.
-var _ Attempts = (*core.Reporter)(nil)
+var _ Attempts = (*report.Reporter)(nil)

@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-dev/belfry/adapters/webhook"
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 func newLeases(t testing.TB) *webhook.LeaseTokens {
@@ -243,7 +244,7 @@ func TestBadReports(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			b.t = t
 			got := b.do("POST", fmt.Sprintf("/v1/jobs/%d/%s", row.id, row.act), row.body).want(t, row.status)
-			p := decode[api.Problem](t, got)
+			p := decode[problem.Problem](t, got)
 			if len(p.Errors) == 0 || p.Errors[0].Field != row.field {
 				t.Errorf("problem %s, want the field %s", got.body, row.field)
 			}

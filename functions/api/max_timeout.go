@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api/decode"
 )
 
 // boundTimeout finds fault with a timeout that is longer than the hosts of the workers give. Where a target does the work
 // they only wait for its answer, and it may report its end as late as the timeout says.
-func (a *API) boundTimeout(d *decoder, timeout time.Duration, target json.RawMessage, typ string) {
+func (a *API) boundTimeout(d *decode.Decoder, timeout time.Duration, target json.RawMessage, typ string) {
 	most := a.Limits.Timeout
 	if most <= 0 || timeout <= most || timeout > core.MaxTimeout || target != nil {
 		return // or it is blamed already
@@ -19,5 +20,5 @@ func (a *API) boundTimeout(d *decoder, timeout time.Duration, target json.RawMes
 			return
 		}
 	}
-	d.fault("timeout", "is longer than the workers here may take: at most "+most.String())
+	d.Fault("timeout", "is longer than the workers here may take: at most "+most.String())
 }

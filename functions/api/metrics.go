@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
 )
 
 // The metrics. Counters count since the store's first job, so that they are right from any process and across
@@ -49,7 +50,7 @@ func metric(name, help string, labels ...string) *prometheus.Desc {
 type snapshot struct {
 	core.Stats
 	states core.ScheduleStates
-	counts *core.ScheduleCounts // nil where no tick is in this process
+	counts *schedule.Counts // nil where no tick is in this process
 }
 
 // Describe names nothing: which series there are depends on the types there are.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
 	"github.com/belfry-dev/belfry/functions/api"
 )
 
@@ -16,7 +16,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := newBench(t, func(o *api.Options) { o.Stats, o.Counts = &someStats{stats: knownStats()}, &core.ScheduleCounts{} })
+	b := newBench(t, func(o *api.Options) { o.Stats, o.Counts = &someStats{stats: knownStats()}, &schedule.Counts{} })
 	told := 0
 	for line := range strings.Lines(b.do("GET", "/metrics", "").want(t, http.StatusOK).body) {
 		help, is := strings.CutPrefix(line, "# HELP ")

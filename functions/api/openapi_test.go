@@ -16,6 +16,7 @@ import (
 	verrors "github.com/pb33f/libopenapi-validator/errors"
 
 	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 // contract is the API's own document as a validator. All APIs of these tests have the same document.
@@ -106,7 +107,7 @@ func decodable(text string) bool {
 // checkProblem holds an answer against RFC 9457 and against what must never be in one.
 func checkProblem(t testing.TB, got answer) {
 	t.Helper()
-	var p api.Problem
+	var p problem.Problem
 	decoder := json.NewDecoder(strings.NewReader(got.body))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&p); err != nil || got.header.Get("Content-Type") != "application/problem+json" {

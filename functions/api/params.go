@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api/decode"
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 // params reads a request's query and collects all that is wrong with it.
@@ -35,14 +37,14 @@ func (a *API) newParams(r *http.Request, known []string, many ...string) *params
 	for _, name := range sortedNames(values) {
 		switch {
 		case !slices.Contains(known, name) && !slices.Contains(many, name):
-			p.errs.Add(shown(name), "is not a parameter of this call; %s", parametersAre(append(slices.Clone(known), many...)))
+			p.errs.Add(decode.Shown(name), "is not a parameter of this call; %s", parametersAre(append(slices.Clone(known), many...)))
 		case len(values[name]) > 1 && !slices.Contains(many, name):
 			p.errs.Add(name, "is given twice")
 		case name != "tenant" && slices.Contains(values[name], ""):
 			p.errs.Add(name, emptyRule)
 			delete(values, name) // one fault is enough
 		}
-		if len(p.errs) == maxFaults {
+		if len(p.errs) == decode.MaxFaults {
 			break
 		}
 	}
@@ -53,7 +55,7 @@ func parametersAre(known []string) string {
 	if len(known) == 0 {
 		return "there are none"
 	}
-	return "the parameters are " + list(known)
+	return "the parameters are " + decode.List(known)
 }
 
 func sortedNames(values url.Values) []string {
@@ -70,7 +72,7 @@ func (p *params) problem() error {
 	if len(p.errs) == 0 {
 		return nil
 	}
-	return fieldsProblem(http.StatusUnprocessableEntity, p.errs)
+	return problem.Fields(http.StatusUnprocessableEntity, p.errs)
 }
 
 // text reads a name to filter by; "" where it is not given.
@@ -107,7 +109,7 @@ func (p *params) instant(name string) time.Time {
 		return time.Time{}
 	}
 	text := p.values.Get(name)
-	t, fault := parseInstant(name, text, p.now)
+	t, fault := decode.ParseInstant(name, text, p.now)
 	if fault != nil {
 		if plus := strings.ReplaceAll(text, " ", "+"); plus != text && core.IsInstant(plus) {
 			fault.Rule = `must have the + of its offset written as %2B: in a query a + is a space`
@@ -172,7 +174,7 @@ func parseID(text string) (int64, bool) {
 func pathID(r *http.Request) (int64, error) {
 	id, ok := parseID(r.PathValue("id"))
 	if !ok {
-		return 0, fieldProblem(http.StatusUnprocessableEntity, "id", idRule)
+		return 0, problem.Field(http.StatusUnprocessableEntity, "id", idRule)
 	}
 	return id, nil
 }

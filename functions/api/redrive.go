@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api/decode"
+	"github.com/belfry-dev/belfry/functions/api/show"
 )
 
 // redriveFields are the fields of the body of POST /v1/dead-letters/redrive.
@@ -26,14 +28,14 @@ func (a *API) redrive(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	c, now := redriveCall{limit: defaultDeadLimit}, a.Now()
-	d, err := a.readFields(w, r, redriveFields, func(d *decoder, name string, value []byte) { c.set(d, name, value, now) })
+	d, err := a.readFields(w, r, redriveFields, func(d *decode.Decoder, name string, value []byte) { c.set(d, name, value, now) })
 	if err != nil {
 		return err
 	}
-	if !c.all && !d.has("type") && !d.has("tenant") && !d.has("ids") && !d.has("error_group") && !d.has("failed_before") {
-		d.fault("all", allRule)
+	if !c.all && !d.Has("type") && !d.Has("tenant") && !d.Has("ids") && !d.Has("error_group") && !d.Has("failed_before") {
+		d.Fault("all", allRule)
 	}
-	if p := d.problem(); p != nil {
+	if p := d.Problem(); p != nil {
 		return p
 	}
 	var redriven []core.Redriven
@@ -56,42 +58,42 @@ func (a *API) redrive(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (c *redriveCall) set(d *decoder, name string, value []byte, now time.Time) {
+func (c *redriveCall) set(d *decode.Decoder, name string, value []byte, now time.Time) {
 	switch name {
 	case "type":
-		c.q.Type = d.some(name, value)
-		d.check(func(errs *core.FieldErrors) { core.CheckText(errs, name, c.q.Type, core.MaxTypeBytes) })
+		c.q.Type = d.Some(name, value)
+		check(d, func(errs *core.FieldErrors) { core.CheckText(errs, name, c.q.Type, core.MaxTypeBytes) })
 	case "tenant":
-		tenant, _ := d.text(name, value)
-		d.check(func(errs *core.FieldErrors) { core.CheckText(errs, name, tenant, core.MaxTenantBytes) })
+		tenant, _ := d.Text(name, value)
+		check(d, func(errs *core.FieldErrors) { core.CheckText(errs, name, tenant, core.MaxTenantBytes) })
 		c.q.Tenant = &tenant
 	case "ids":
-		c.q.IDs = d.ids(name, value)
+		c.q.IDs = ids(d, name, value)
 	case "error_group":
-		if group, ok := d.text(name, value); ok && !groupForm.MatchString(group) {
-			d.fault(name, groupRule)
+		if group, ok := d.Text(name, value); ok && !groupForm.MatchString(group) {
+			d.Fault(name, groupRule)
 		} else {
 			c.q.Group = group
 		}
 	case "failed_before":
-		c.q.Before = d.instant(name, value, now)
+		c.q.Before = d.Instant(name, value, now)
 	case "after":
-		text, ok := d.text(name, value)
+		text, ok := d.Text(name, value)
 		id, valid := parseID(text)
 		if ok && !valid {
-			d.fault(name, idRule)
+			d.Fault(name, idRule)
 		}
 		c.q.After = id
 	case "limit":
-		c.limit = d.whole(name, value, 1, DeadLimit)
+		c.limit = d.Whole(name, value, 1, DeadLimit)
 	case "rate":
-		c.pace.Every = d.rate(name, value)
+		c.pace.Every = readRate(d, name, value)
 	case "from":
-		c.pace.From = d.instant(name, value, now)
+		c.pace.From = d.Instant(name, value, now)
 	case "all":
-		c.all = d.flag(name, value)
+		c.all = d.Flag(name, value)
 	case "dry_run":
-		c.dry = d.flag(name, value)
+		c.dry = d.Flag(name, value)
 	}
 }
 
@@ -101,11 +103,11 @@ const (
 	maxRate = 1_000_000
 )
 
-// rate reads jobs per second and returns the time from one to the next.
-func (d *decoder) rate(field string, raw []byte) time.Duration {
+// readRate reads jobs per second and returns the time from one to the next.
+func readRate(d *decode.Decoder, field string, raw []byte) time.Duration {
 	perSecond, err := strconv.ParseFloat(string(raw), 64)
 	if err != nil || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') || !(perSecond >= minRate && perSecond <= maxRate) {
-		d.fault(field, "must be a number of jobs per second from 0.001 to 1000000")
+		d.Fault(field, "must be a number of jobs per second from 0.001 to 1000000")
 		return 0
 	}
 	return time.Duration(float64(time.Second) / perSecond).Round(time.Microsecond)
@@ -124,10 +126,10 @@ func (c *redriveCall) answer(redriven []core.Redriven, left int) []byte {
 		if e := (*core.ConflictError)(nil); errors.As(letter.Err, &e) {
 			reason, other = conflictReason(e)
 		}
-		conflicts = append(comma(conflicts, len(conflicts)-1), `{"id":"`...)
-		conflicts = appendField(append(strconv.AppendInt(conflicts, letter.ID, 10), '"'), "reason", reason)
+		conflicts = append(show.Comma(conflicts, len(conflicts)-1), `{"id":"`...)
+		conflicts = show.AppendField(append(strconv.AppendInt(conflicts, letter.ID, 10), '"'), "reason", reason)
 		if other != "" {
-			conflicts = appendField(conflicts, "job_id", other)
+			conflicts = show.AppendField(conflicts, "job_id", other)
 		}
 		conflicts = append(conflicts, '}')
 	}
@@ -141,43 +143,31 @@ func (c *redriveCall) answer(redriven []core.Redriven, left int) []byte {
 		b = append(strconv.AppendInt(append(b, `,"after":"`...), c.q.After, 10), '"')
 	}
 	if c.pace.Every > 0 {
-		b = appendTime(b, "next_run_at", next)
+		b = show.AppendTime(b, "next_run_at", next)
 	}
 	return append(b, '}')
 }
 
 // check adds what a check of core finds.
-func (d *decoder) check(check func(errs *core.FieldErrors)) {
+func check(d *decode.Decoder, check func(errs *core.FieldErrors)) {
 	var errs core.FieldErrors
 	check(&errs)
-	d.addFaults(errs.Err())
+	d.AddFaults(errs.Err())
 }
 
 // ids reads an array of ids.
-func (d *decoder) ids(field string, raw []byte) []int64 {
+func ids(d *decode.Decoder, field string, raw []byte) []int64 {
 	ids := []int64{}
-	d.array(field, raw, maxPage, func(field string, value []byte) {
-		text, ok := d.text(field, value)
+	d.Array(field, raw, maxPage, func(field string, value []byte) {
+		text, ok := d.Text(field, value)
 		id, valid := parseID(text)
 		if ok && !valid {
-			d.fault(field, idRule)
+			d.Fault(field, idRule)
 		}
 		ids = append(ids, id)
 	})
-	if len(ids) == 0 && len(d.errs) == 0 {
-		d.fault(field, "must have 1 to 1000 elements")
+	if len(ids) == 0 && len(d.Errs) == 0 {
+		d.Fault(field, "must have 1 to 1000 elements")
 	}
 	return ids
-}
-
-// flag reads true or false.
-func (d *decoder) flag(field string, raw []byte) bool {
-	switch string(raw) {
-	case "true":
-		return true
-	case "false":
-	default:
-		d.fault(field, "must be true or false, not "+kind(raw))
-	}
-	return false
 }

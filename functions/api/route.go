@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 // methods are those a path is asked about for Allow.
@@ -67,7 +69,7 @@ func (a *API) run(route route) http.HandlerFunc {
 // endedBy is the reason why a request failed: where its client has gone, or its time was over, whatever was being done says
 // no more than that it was broken off.
 func endedBy(client, limited context.Context, err error) error {
-	var p *Problem
+	var p *problem.Problem
 	switch {
 	case errors.As(err, &p):
 		return err
@@ -102,11 +104,11 @@ func notFound(mux *http.ServeMux, literal map[string]bool) http.Handler {
 				allow = append(allow, method)
 			}
 		}
-		p := newProblem(http.StatusNotFound, "there is nothing at this path; /docs lists what there is")
+		p := problem.New(http.StatusNotFound, "there is nothing at this path; /docs lists what there is")
 		if len(allow) > 0 {
-			p = newProblem(http.StatusMethodNotAllowed, "this path accepts only "+strings.Join(allow, ", ")).with("Allow", strings.Join(allow, ", "))
+			p = problem.New(http.StatusMethodNotAllowed, "this path accepts only "+strings.Join(allow, ", ")).With("Allow", strings.Join(allow, ", "))
 		}
-		p.write(w)
+		writeProblem(p, w)
 	})
 }
 

@@ -13,7 +13,9 @@ import (
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/adapters/sqlite"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/submit"
 	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/problem"
 	"github.com/belfry-dev/belfry/internal/rulestest"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
@@ -49,7 +51,7 @@ func TestRules(t *testing.T) {
 
 // checkRules runs the table on a store, which it closes.
 func checkRules(t *testing.T, store core.Store) {
-	submitter := core.NewSubmitter(store, core.SubmitterOptions{})
+	submitter := submit.New(store, submit.Options{})
 	defer func() {
 		if err := submitter.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
@@ -131,8 +133,8 @@ func checkRefusal(t *testing.T, c rulestest.Case, got answer) {
 		t.Errorf("%s: status %d, want %v: %.300s", c.Name, got.status, statuses, got.body)
 		return
 	}
-	problem := decode[api.Problem](t, got)
-	if !slices.ContainsFunc(problem.Errors, func(f api.FieldProblem) bool { return f.Field == field && f.Rule != "" }) {
+	refused := decode[problem.Problem](t, got)
+	if !slices.ContainsFunc(refused.Errors, func(f problem.FieldProblem) bool { return f.Field == field && f.Rule != "" }) {
 		t.Errorf("%s: the problem does not name %s: %.300s", c.Name, field, got.body)
 	}
 }

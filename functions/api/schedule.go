@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/belfry-dev/belfry/functions/api/problem"
+	"github.com/belfry-dev/belfry/functions/api/show"
 )
 
 // scheduleFields are the fields of a schedule's definition; ruleFields those of its rule alone, which preview takes.
@@ -19,7 +22,7 @@ var (
 
 // errNoSchedule is the answer for a schedule that is not there, or another tenant's.
 func errNoSchedule() error {
-	return newProblem(http.StatusNotFound, "there is no schedule of this name")
+	return problem.New(http.StatusNotFound, "there is no schedule of this name")
 }
 
 // scheduleFault gives a store's error about a schedule its own words.
@@ -27,10 +30,10 @@ func scheduleFault(err error) error {
 	switch {
 	case errors.Is(err, core.ErrNotFound):
 		return errNoSchedule()
-	case errors.Is(err, core.ErrUnreadable):
-		return newProblem(http.StatusConflict, "the schedule cannot do this: "+unreadable(err)+". Put a definition, which replaces it")
+	case errors.Is(err, schedule.ErrUnreadable):
+		return problem.New(http.StatusConflict, "the schedule cannot do this: "+unreadable(err)+". Put a definition, which replaces it")
 	case errors.Is(err, core.ErrStale):
-		return newProblem(http.StatusPreconditionFailed, "the schedule is not in the version that If-Match or If-None-Match asks for: read it again")
+		return problem.New(http.StatusPreconditionFailed, "the schedule is not in the version that If-Match or If-None-Match asks for: read it again")
 	}
 	return err
 }
@@ -38,7 +41,7 @@ func scheduleFault(err error) error {
 // unreadable is what core says of a schedule whose definition cannot be read.
 func unreadable(err error) string {
 	text := err.Error()
-	return text[max(strings.Index(text, core.ErrUnreadable.Error()), 0):]
+	return text[max(strings.Index(text, schedule.ErrUnreadable.Error()), 0):]
 }
 
 // getSchedule answers GET /v1/schedules/{name}.
@@ -111,7 +114,7 @@ func (a *API) listSchedules(w http.ResponseWriter, r *http.Request) error {
 				next = encodeNameCursor(filter, q.AfterTenant+"\x00"+q.AfterName)
 				break
 			}
-			b = appendSchedule(comma(b, n), &list[i])
+			b = appendSchedule(show.Comma(b, n), &list[i])
 			q.AfterTenant, q.AfterName = list[i].Tenant, list[i].Name
 			n++
 		}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api/decode"
+	"github.com/belfry-dev/belfry/functions/api/show"
 )
 
 // pauseSchedule answers POST /v1/schedules/{name}/pause.
@@ -32,7 +34,7 @@ func (a *API) turnSchedule(w http.ResponseWriter, r *http.Request, act func(ctx 
 }
 
 // scheduleChange reads a path, the parameter tenant and an optional body of the given fields.
-func (a *API) scheduleChange(w http.ResponseWriter, r *http.Request, fields []string, set func(d *decoder, name string, value []byte)) (tenant, name string, err error) {
+func (a *API) scheduleChange(w http.ResponseWriter, r *http.Request, fields []string, set func(d *decode.Decoder, name string, value []byte)) (tenant, name string, err error) {
 	if tenant, name, err = a.scheduleOf(a.newParams(r, []string{"tenant"}), r); err != nil {
 		return "", "", err
 	}
@@ -40,7 +42,7 @@ func (a *API) scheduleChange(w http.ResponseWriter, r *http.Request, fields []st
 	if err != nil {
 		return "", "", err
 	}
-	if p := d.problem(); p != nil {
+	if p := d.Problem(); p != nil {
 		return "", "", p
 	}
 	return tenant, name, nil
@@ -62,7 +64,7 @@ func (a *API) triggerSchedule(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Location", prefixOf(r)+"/v1/jobs/"+strconv.FormatInt(id, 10))
-	writeJSON(w, http.StatusCreated, appendJob(nil, &job, false))
+	writeJSON(w, http.StatusCreated, show.AppendJob(nil, &job, false))
 	return nil
 }
 
@@ -70,30 +72,30 @@ func (a *API) triggerSchedule(w http.ResponseWriter, r *http.Request) error {
 func (a *API) backfillSchedule(w http.ResponseWriter, r *http.Request) error {
 	var from, to time.Time
 	dry := false
-	d := &decoder{}
-	tenant, name, err := a.scheduleChange(w, r, []string{"from", "to", "dry_run"}, func(read *decoder, field string, value []byte) {
+	d := &decode.Decoder{}
+	tenant, name, err := a.scheduleChange(w, r, []string{"from", "to", "dry_run"}, func(read *decode.Decoder, field string, value []byte) {
 		d = read
 		switch field {
 		case "from":
-			from = d.instant(field, value, a.Now())
+			from = d.Instant(field, value, a.Now())
 		case "to":
-			to = d.instant(field, value, a.Now())
+			to = d.Instant(field, value, a.Now())
 		case "dry_run":
-			dry = d.flag(field, value)
+			dry = d.Flag(field, value)
 		}
 	})
 	if err != nil {
 		return err
 	}
 	switch {
-	case from.IsZero() || !d.has("from"):
-		d.fault("from", "is required: the first instant that may be made up")
-	case to.IsZero() || !d.has("to"):
-		d.fault("to", "is required: runs are made for instants before it")
+	case from.IsZero() || !d.Has("from"):
+		d.Fault("from", "is required: the first instant that may be made up")
+	case to.IsZero() || !d.Has("to"):
+		d.Fault("to", "is required: runs are made for instants before it")
 	case !to.After(from):
-		d.fault("to", "must be later than from")
+		d.Fault("to", "must be later than from")
 	}
-	if p := d.problem(); p != nil {
+	if p := d.Problem(); p != nil {
 		return p
 	}
 	done, err := a.Schedules.Backfill(r.Context(), tenant, name, from, to, dry)
@@ -106,9 +108,9 @@ func (a *API) backfillSchedule(w http.ResponseWriter, r *http.Request) error {
 	b = append(b, `,"job_ids":[`...)
 	for i, id := range done.Made {
 		a.Poke(id)
-		b = appendString(comma(b, i), strconv.FormatInt(id, 10))
+		b = show.AppendString(show.Comma(b, i), strconv.FormatInt(id, 10))
 	}
-	b = appendTime(append(b, ']'), "next_from", done.Next)
+	b = show.AppendTime(append(b, ']'), "next_from", done.Next)
 	writeJSON(w, http.StatusOK, append(b, '}'))
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/tick"
 )
 
 // preview is an answer of preview and next.
@@ -61,7 +62,7 @@ func TestPreview(t *testing.T) {
 // the jobs say what they run for.
 func TestScheduleFires(t *testing.T) {
 	b := newBench(t)
-	ticker, err := core.NewTicker(b.store, core.TickerOptions{Holder: "t"})
+	ticker, err := tick.New(b.store, tick.Options{Holder: "t"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,14 +109,14 @@ func TestScheduleFires(t *testing.T) {
 	if !strings.Contains(alerts.body, `"kind":"schedule_missed","subject":"s"`) || strings.Count(alerts.body, `"id"`) != 1 {
 		t.Errorf("%s", alerts.body)
 	}
-	paused := decode[schedule](t, b.do("POST", path+"/pause", "").want(t, 200))
+	paused := decode[shownSchedule](t, b.do("POST", path+"/pause", "").want(t, 200))
 	if !paused.Paused || paused.NextDue != "" || paused.Version != 2 {
 		t.Errorf("%+v", paused)
 	}
 	if again := b.do("POST", path+"/pause", "{}").want(t, 200); again.header.Get("ETag") != `"2"` {
 		t.Error("a second pause is a change")
 	}
-	if s := decode[schedule](t, b.do("POST", path+"/resume", "").want(t, 200)); s.Paused || s.NextDue == "" {
+	if s := decode[shownSchedule](t, b.do("POST", path+"/resume", "").want(t, 200)); s.Paused || s.NextDue == "" {
 		t.Errorf("%+v", s)
 	}
 }
@@ -174,11 +175,11 @@ func TestSchedulesOfTenants(t *testing.T) {
 	}
 	b.as(acme, "PUT", "/v1/schedules/s", `{"every":"1h","type":"work","tenant":"globex"}`).want(t, 422)
 	for token, every := range map[string]string{acme: "1h0m0s", globex: "2h0m0s", admin: "3h0m0s"} {
-		if got := decode[schedule](t, b.as(token, "GET", "/v1/schedules/s", "").want(t, 200)); got.Every != every {
+		if got := decode[shownSchedule](t, b.as(token, "GET", "/v1/schedules/s", "").want(t, 200)); got.Every != every {
 			t.Errorf("%+v, want every %s", got, every)
 		}
 	}
-	if got := decode[schedule](t, b.as(admin, "GET", "/v1/schedules/s?tenant=globex", "").want(t, 200)); got.Tenant != "globex" {
+	if got := decode[shownSchedule](t, b.as(admin, "GET", "/v1/schedules/s?tenant=globex", "").want(t, 200)); got.Tenant != "globex" {
 		t.Errorf("%+v", got)
 	}
 	b.as(acme, "GET", "/v1/schedules/s?tenant=globex", "").want(t, 404)

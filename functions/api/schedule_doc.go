@@ -5,40 +5,42 @@ import (
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/belfry-dev/belfry/functions/api/openapi"
 )
 
 // ruleDoc is a schedule's rule.
 type ruleDoc struct {
-	Cron       string       `json:"cron,omitempty" minLength:"1" maxLength:"1000" doc:"Five fields, or six with seconds first, or @daily and its like. This or every." example:"30 2 * * *"`
-	Every      durationText `json:"every,omitempty" doc:"Instead of cron: plain elapsed time from starts_at or creation, at least 1s."`
-	TimeZone   lineText     `json:"time_zone,omitempty" minLength:"1" maxLength:"100" doc:"An IANA zone; left out, UTC." example:"Europe/Berlin"`
-	DSTGap     string       `json:"dst_gap,omitempty" enum:"run_at_transition,shift,skip" doc:"What becomes of times that the clock jumps over. Left out, run_at_transition."`
-	DSTOverlap string       `json:"dst_overlap,omitempty" enum:"first,last,both" doc:"In which pass of a repeated hour it runs. Left out, first."`
-	StartsAt   string       `json:"starts_at,omitempty" format:"date-time" doc:"No instant before it."`
-	EndsAt     string       `json:"ends_at,omitempty" format:"date-time" doc:"No instant at or after it."`
+	Cron       string               `json:"cron,omitempty" minLength:"1" maxLength:"1000" doc:"Five fields, or six with seconds first, or @daily and its like. This or every." example:"30 2 * * *"`
+	Every      openapi.DurationText `json:"every,omitempty" doc:"Instead of cron: plain elapsed time from starts_at or creation, at least 1s."`
+	TimeZone   openapi.LineText     `json:"time_zone,omitempty" minLength:"1" maxLength:"100" doc:"An IANA zone; left out, UTC." example:"Europe/Berlin"`
+	DSTGap     string               `json:"dst_gap,omitempty" enum:"run_at_transition,shift,skip" doc:"What becomes of times that the clock jumps over. Left out, run_at_transition."`
+	DSTOverlap string               `json:"dst_overlap,omitempty" enum:"first,last,both" doc:"In which pass of a repeated hour it runs. Left out, first."`
+	StartsAt   string               `json:"starts_at,omitempty" format:"date-time" doc:"No instant before it."`
+	EndsAt     string               `json:"ends_at,omitempty" format:"date-time" doc:"No instant at or after it."`
 }
 
 // newScheduleDoc is a schedule as it is put, beside its rule.
 type newScheduleDoc struct {
-	Type         string         `json:"type" minLength:"1" maxLength:"200" pattern:"^[A-Za-z][A-Za-z0-9_:-]*([./][A-Za-z0-9_:-]+)*$" doc:"Of its jobs." example:"report.nightly"`
-	Payload      any            `json:"payload,omitempty" doc:"Of its jobs: any JSON of up to 1 MiB, kept byte for byte. Left out, it is {}."`
-	Priority     string         `json:"priority,omitempty" enum:"critical,default,bulk"`
-	Tenant       lineText       `json:"tenant,omitempty" minLength:"1" maxLength:"255" doc:"Of the schedule and its jobs. It never changes: names are per tenant."`
-	Missed       string         `json:"missed,omitempty" enum:"all,once,skip" doc:"What becomes of instants that were not met in time. Left out, once."`
-	MissedWindow durationText   `json:"missed_window,omitempty" doc:"What was missed longer ago is not made up. Left out, there is no bound."`
-	MissedLimit  int            `json:"missed_limit,omitempty" minimum:"1" maximum:"10000" doc:"With all: at most so many are made up, the newest. Left out, 1000."`
-	MissedGrace  durationText   `json:"missed_grace,omitempty" doc:"Later than this counts as missed. Left out, 30s; never less than a failover takes."`
-	Overlap      string         `json:"overlap,omitempty" enum:"allow,skip,queue_one,cancel_running" doc:"What becomes of a run that comes due while the one before it is active. Left out, allow."`
-	Jitter       durationText   `json:"jitter,omitempty" doc:"Spreads runs over so long behind their instant, the same on every machine."`
-	ExpectWithin durationText   `json:"expect_within,omitempty" doc:"Dead man's switch: an alert is raised when no success is recorded so long after an instant."`
-	ExpectPaused bool           `json:"expect_paused,omitempty" doc:"Also while it is paused."`
-	Paused       bool           `json:"paused,omitempty"`
-	MaxAttempts  int            `json:"max_attempts,omitempty" minimum:"1" maximum:"100"`
-	Timeout      durationText   `json:"timeout,omitempty" doc:"Of one attempt: from 1s to 24h."`
-	Backoff      []durationText `json:"backoff,omitempty" nullable:"false" minItems:"1" maxItems:"20"`
-	ExpiresAfter durationText   `json:"expires_after,omitempty" doc:"A run is cancelled when it has not started so long after its run_at: a duration from 1s to 9600h (400 days). Left out, what the type says, or never."`
-	Target       *targetDoc     `json:"target,omitempty" doc:"Deliver its jobs there."`
-	Tags         []lineText     `json:"tags,omitempty" nullable:"false" maxItems:"20" minLength:"1" maxLength:"64"`
+	Type         string                 `json:"type" minLength:"1" maxLength:"200" pattern:"^[A-Za-z][A-Za-z0-9_:-]*([./][A-Za-z0-9_:-]+)*$" doc:"Of its jobs." example:"report.nightly"`
+	Payload      any                    `json:"payload,omitempty" doc:"Of its jobs: any JSON of up to 1 MiB, kept byte for byte. Left out, it is {}."`
+	Priority     string                 `json:"priority,omitempty" enum:"critical,default,bulk"`
+	Tenant       openapi.LineText       `json:"tenant,omitempty" minLength:"1" maxLength:"255" doc:"Of the schedule and its jobs. It never changes: names are per tenant."`
+	Missed       string                 `json:"missed,omitempty" enum:"all,once,skip" doc:"What becomes of instants that were not met in time. Left out, once."`
+	MissedWindow openapi.DurationText   `json:"missed_window,omitempty" doc:"What was missed longer ago is not made up. Left out, there is no bound."`
+	MissedLimit  int                    `json:"missed_limit,omitempty" minimum:"1" maximum:"10000" doc:"With all: at most so many are made up, the newest. Left out, 1000."`
+	MissedGrace  openapi.DurationText   `json:"missed_grace,omitempty" doc:"Later than this counts as missed. Left out, 30s; never less than a failover takes."`
+	Overlap      string                 `json:"overlap,omitempty" enum:"allow,skip,queue_one,cancel_running" doc:"What becomes of a run that comes due while the one before it is active. Left out, allow."`
+	Jitter       openapi.DurationText   `json:"jitter,omitempty" doc:"Spreads runs over so long behind their instant, the same on every machine."`
+	ExpectWithin openapi.DurationText   `json:"expect_within,omitempty" doc:"Dead man's switch: an alert is raised when no success is recorded so long after an instant."`
+	ExpectPaused bool                   `json:"expect_paused,omitempty" doc:"Also while it is paused."`
+	Paused       bool                   `json:"paused,omitempty"`
+	MaxAttempts  int                    `json:"max_attempts,omitempty" minimum:"1" maximum:"100"`
+	Timeout      openapi.DurationText   `json:"timeout,omitempty" doc:"Of one attempt: from 1s to 24h."`
+	Backoff      []openapi.DurationText `json:"backoff,omitempty" nullable:"false" minItems:"1" maxItems:"20"`
+	ExpiresAfter openapi.DurationText   `json:"expires_after,omitempty" doc:"A run is cancelled when it has not started so long after its run_at: a duration from 1s to 9600h (400 days). Left out, what the type says, or never."`
+	Target       *openapi.TargetDoc     `json:"target,omitempty" doc:"Deliver its jobs there."`
+	Tags         []openapi.LineText     `json:"tags,omitempty" nullable:"false" maxItems:"20" minLength:"1" maxLength:"64"`
 }
 
 // scheduleDoc is a schedule as it stands, beside what was put.
@@ -119,11 +121,11 @@ type backfillAskDoc struct {
 
 // backfillDoc is what was made up.
 type backfillDoc struct {
-	Count    int64    `json:"count" doc:"Instants in the range."`
-	Made     int      `json:"made" doc:"Jobs made by this call, at most 10,000."`
-	DryRun   bool     `json:"dry_run"`
-	JobIDs   []idText `json:"job_ids" nullable:"false"`
-	NextFrom string   `json:"next_from,omitempty" format:"date-time" doc:"Where a further call goes on, because of the bound of one."`
+	Count    int64            `json:"count" doc:"Instants in the range."`
+	Made     int              `json:"made" doc:"Jobs made by this call, at most 10,000."`
+	DryRun   bool             `json:"dry_run"`
+	JobIDs   []openapi.IDText `json:"job_ids" nullable:"false"`
+	NextFrom string           `json:"next_from,omitempty" format:"date-time" doc:"Where a further call goes on, because of the bound of one."`
 }
 
 // alertDoc is something an operator should know.
@@ -171,8 +173,8 @@ func (scheduleDoc) TransformSchema(schemas huma.Registry, s *huma.Schema) *huma.
 	s.Required = append(s.Required, "paused", "payload", "tags")
 	s.Examples = []any{json.RawMessage(`{"name":"nightly report","cron":"30 2 * * *","time_zone":"Europe/Berlin","dst_gap":"run_at_transition","dst_overlap":"first",` +
 		`"missed":"once","overlap":"skip","expect_within":"1h0m0s","paused":false,"type":"report.nightly","payload":{},"priority":"default","tags":[],"version":1,` +
-		`"description":"At 02:30 every day, Europe/Berlin","next_due":"2026-03-02T01:30:00.000000Z","accounted_to":"` + instantExample + `","alerted":false,` +
-		`"active":false,"tz_data":"2026a","created_at":"` + instantExample + `","updated_at":"` + instantExample + `"}`)}
+		`"description":"At 02:30 every day, Europe/Berlin","next_due":"2026-03-02T01:30:00.000000Z","accounted_to":"` + openapi.InstantExample + `","alerted":false,` +
+		`"active":false,"tz_data":"2026a","created_at":"` + openapi.InstantExample + `","updated_at":"` + openapi.InstantExample + `"}`)}
 	return s
 }
 

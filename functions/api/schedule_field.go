@@ -4,22 +4,24 @@ import (
 	"encoding/json"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/belfry-dev/belfry/functions/api/decode"
 )
 
 // scheduleField reads one field of a definition. What must not be zero where it stands is held against its rule here.
-func (a *API) scheduleField(d *decoder, s *core.ScheduleRule, name string, value []byte) {
+func (a *API) scheduleField(d *decode.Decoder, s *core.ScheduleRule, name string, value []byte) {
 	length := func(to *core.ScheduleLength) {
-		if v, ok := d.duration(name, value); ok {
+		if v, ok := d.Duration(name, value); ok {
 			*to = core.ScheduleLength(v)
 		}
 	}
-	word := func(to *string) { *to = d.some(name, value) }
+	word := func(to *string) { *to = d.Some(name, value) }
 	switch name {
 	case "cron":
 		word(&s.Cron)
 	case "every":
-		if length(&s.Every); s.Every == 0 && d.clean(name) {
-			d.fault(name, "must lie between 1s and 876000h (100 years)")
+		if length(&s.Every); s.Every == 0 && clean(d, name) {
+			d.Fault(name, "must lie between 1s and 876000h (100 years)")
 		}
 	case "time_zone":
 		word(&s.TimeZone)
@@ -28,40 +30,40 @@ func (a *API) scheduleField(d *decoder, s *core.ScheduleRule, name string, value
 	case "dst_overlap":
 		word(&s.DSTOverlap)
 	case "starts_at":
-		s.StartsAt = d.instant(name, value, a.Now())
+		s.StartsAt = d.Instant(name, value, a.Now())
 	case "ends_at":
-		s.EndsAt = d.instant(name, value, a.Now())
+		s.EndsAt = d.Instant(name, value, a.Now())
 	case "missed":
 		word(&s.Missed)
 	case "missed_window":
-		if length(&s.MissedWindow); s.MissedWindow == 0 && d.clean(name) {
-			d.fault(name, "must be longer than 0s; leave the field out for no bound")
+		if length(&s.MissedWindow); s.MissedWindow == 0 && clean(d, name) {
+			d.Fault(name, "must be longer than 0s; leave the field out for no bound")
 		}
 	case "missed_limit":
-		s.MissedLimit = d.whole(name, value, 1, core.MaxMissedLimit)
+		s.MissedLimit = d.Whole(name, value, 1, schedule.MaxMissedLimit)
 	case "missed_grace":
-		if length(&s.MissedGrace); s.MissedGrace == 0 && d.clean(name) {
-			d.fault(name, a.Schedules.GraceRule())
+		if length(&s.MissedGrace); s.MissedGrace == 0 && clean(d, name) {
+			d.Fault(name, a.Schedules.GraceRule())
 		}
 	case "overlap":
 		word(&s.Overlap)
 	case "jitter":
 		length(&s.Jitter)
 	case "expect_within":
-		if length(&s.ExpectWithin); s.ExpectWithin == 0 && d.clean(name) {
-			d.fault(name, "must be at least 1s; leave the field out to expect nothing")
+		if length(&s.ExpectWithin); s.ExpectWithin == 0 && clean(d, name) {
+			d.Fault(name, "must be at least 1s; leave the field out to expect nothing")
 		}
 	case "expires_after":
-		if length(&s.ExpiresAfter); s.ExpiresAfter == 0 && d.clean(name) {
-			d.fault(name, core.ExpiresAfterRule)
+		if length(&s.ExpiresAfter); s.ExpiresAfter == 0 && clean(d, name) {
+			d.Fault(name, core.ExpiresAfterRule)
 		}
 	case "expect_paused":
-		s.ExpectPaused = d.flag(name, value)
+		s.ExpectPaused = d.Flag(name, value)
 	case "paused":
-		s.Paused = d.flag(name, value)
+		s.Paused = d.Flag(name, value)
 	case "timeout":
-		if length(&s.Timeout); s.Timeout == 0 && d.clean(name) {
-			d.fault(name, "must lie between 1s and 24h")
+		if length(&s.Timeout); s.Timeout == 0 && clean(d, name) {
+			d.Fault(name, "must lie between 1s and 24h")
 		}
 	default:
 		a.scheduleJobField(d, s, name, value)
@@ -69,42 +71,42 @@ func (a *API) scheduleField(d *decoder, s *core.ScheduleRule, name string, value
 }
 
 // scheduleJobField reads a field that a schedule's jobs get.
-func (a *API) scheduleJobField(d *decoder, s *core.ScheduleRule, name string, value []byte) {
+func (a *API) scheduleJobField(d *decode.Decoder, s *core.ScheduleRule, name string, value []byte) {
 	switch name {
 	case "type":
-		s.Type, _ = d.text(name, value)
+		s.Type, _ = d.Text(name, value)
 	case "payload":
 		s.Payload = json.RawMessage(value)
-		d.large = d.large || len(value) > core.MaxPayloadBytes
+		d.Large = d.Large || len(value) > core.MaxPayloadBytes
 	case "priority":
-		if p := d.priority(name, value); p.Valid() {
+		if p := priority(d, name, value); p.Valid() {
 			s.Priority = p.String()
 		}
 	case "max_attempts":
-		s.MaxAttempts = d.whole(name, value, 1, core.MaxAttempts)
+		s.MaxAttempts = d.Whole(name, value, 1, core.MaxAttempts)
 	case "backoff":
 		s.Backoff = []core.ScheduleLength{}
-		d.array(name, value, core.MaxBackoff, func(field string, value []byte) {
-			wait, _ := d.duration(field, value)
+		d.Array(name, value, core.MaxBackoff, func(field string, value []byte) {
+			wait, _ := d.Duration(field, value)
 			s.Backoff = append(s.Backoff, core.ScheduleLength(wait))
 		})
-		if len(s.Backoff) == 0 && d.clean(name) {
-			d.fault(name, "must list 1 to 20 durations")
+		if len(s.Backoff) == 0 && clean(d, name) {
+			d.Fault(name, "must list 1 to 20 durations")
 		}
 	case "target":
 		s.Target = a.target(d, name, value)
 	case "tags":
-		d.array(name, value, core.MaxTags, func(field string, value []byte) {
-			tag, _ := d.text(field, value)
+		d.Array(name, value, core.MaxTags, func(field string, value []byte) {
+			tag, _ := d.Text(field, value)
 			s.Tags = append(s.Tags, tag)
 		})
 	}
 }
 
 // clean reports whether nothing was found wrong with a field yet.
-func (d *decoder) clean(field string) bool {
-	for _, e := range d.errs {
-		if e.Field == d.path+field {
+func clean(d *decode.Decoder, field string) bool {
+	for _, e := range d.Errs {
+		if e.Field == d.Path+field {
 			return false
 		}
 	}

@@ -7,6 +7,9 @@ import (
 
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/core/recurrence"
+	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/belfry-dev/belfry/functions/api/decode"
+	"github.com/belfry-dev/belfry/functions/api/show"
 )
 
 // maxPreview bounds the instants of one preview.
@@ -59,18 +62,18 @@ func validOutcome(word string) bool {
 
 // appendOccurrence appends a ledger row.
 func appendOccurrence(b []byte, o *core.Occurrence) []byte {
-	b = appendTime(append(b, `{"outcome":"`+o.Outcome+`"`...), "scheduled_for", o.From)
+	b = show.AppendTime(append(b, `{"outcome":"`+o.Outcome+`"`...), "scheduled_for", o.From)
 	if o.Count > 1 {
-		b = appendTime(b, "to", o.To)
+		b = show.AppendTime(b, "to", o.To)
 	}
 	b = strconv.AppendInt(append(b, `,"count":`...), o.Count, 10)
 	if o.Reason != "" {
-		b = appendField(b, "reason", o.Reason)
+		b = show.AppendField(b, "reason", o.Reason)
 	}
 	if o.JobID != 0 {
-		b = appendField(b, "job_id", strconv.FormatInt(o.JobID, 10))
+		b = show.AppendField(b, "job_id", strconv.FormatInt(o.JobID, 10))
 	}
-	return append(appendTime(b, "at", o.At), '}')
+	return append(show.AppendTime(b, "at", o.At), '}')
 }
 
 // nextOccurrences answers GET /v1/schedules/{name}/next.
@@ -85,7 +88,7 @@ func (a *API) nextOccurrences(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return scheduleFault(err)
 	}
-	rule, err := s.Parse()
+	rule, err := schedule.Parse(&s)
 	if err != nil {
 		return scheduleFault(err)
 	}
@@ -106,7 +109,7 @@ func (a *API) previewSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	raw, err := parse(body)
+	raw, err := decode.Parse(body)
 	if err != nil {
 		return err
 	}
@@ -114,23 +117,23 @@ func (a *API) previewSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	d, from, count := &decoder{}, now, 10
+	d, from, count := &decode.Decoder{}, now, 10
 	rule := core.ScheduleRule{Type: "preview"}
-	d.object(raw, append(ruleFields[:len(ruleFields):len(ruleFields)], "from", "count"), func(name string, value []byte) {
+	d.Object(raw, append(ruleFields[:len(ruleFields):len(ruleFields)], "from", "count"), func(name string, value []byte) {
 		switch name {
 		case "from":
-			from = d.instant(name, value, a.Now())
+			from = d.Instant(name, value, a.Now())
 		case "count":
-			count = d.whole(name, value, 1, maxPreview)
+			count = d.Whole(name, value, 1, maxPreview)
 		default:
 			a.scheduleField(d, &rule, name, value)
 		}
 	})
-	d.addFaults(core.CheckSchedule("", "preview", &rule, now))
-	if p := d.problem(); p != nil {
+	d.AddFaults(schedule.Check("", "preview", &rule, now))
+	if p := d.Problem(); p != nil {
 		return p
 	}
-	parsed, err := rule.Parse(now)
+	parsed, err := schedule.ParseRule(&rule, now)
 	if err != nil {
 		return err
 	}
@@ -141,7 +144,7 @@ func (a *API) previewSchedule(w http.ResponseWriter, r *http.Request) error {
 // appendPreview appends the rule in words, its next instants behind from with the zone's offset of their own dates, and
 // what may surprise.
 func appendPreview(b []byte, rule *recurrence.Rule, from time.Time, count int) []byte {
-	b = appendString(append(b, `{"description":`...), rule.Describe())
+	b = show.AppendString(append(b, `{"description":`...), rule.Describe())
 	b = append(b, `,"items":[`...)
 	for i, at := 0, from; i < count; i++ {
 		next, ok := rule.Next(at)
@@ -153,15 +156,15 @@ func appendPreview(b []byte, rule *recurrence.Rule, from time.Time, count int) [
 		if next.At.Nanosecond() != 0 {
 			layout = "2006-01-02T15:04:05.000000Z07:00"
 		}
-		b = appendString(append(comma(b, i), `{"at":`...), next.At.Format(layout))
+		b = show.AppendString(append(show.Comma(b, i), `{"at":`...), next.At.Format(layout))
 		if next.DST != "" {
-			b = appendField(b, "dst", string(next.DST))
+			b = show.AppendField(b, "dst", string(next.DST))
 		}
 		b = append(b, '}')
 	}
 	b = append(b, `],"warnings":[`...)
 	for i, text := range rule.Warnings(from) {
-		b = appendString(comma(b, i), text)
+		b = show.AppendString(show.Comma(b, i), text)
 	}
 	return append(b, `]}`...)
 }
@@ -193,15 +196,15 @@ func (a *API) listAlerts(w http.ResponseWriter, r *http.Request) error {
 
 func appendAlert(b []byte, al *core.Alert) []byte {
 	b = append(strconv.AppendInt(append(b, `{"id":"`...), al.ID, 10), '"')
-	b = appendField(b, "kind", al.Kind)
-	b = appendField(b, "subject", al.Subject)
+	b = show.AppendField(b, "kind", al.Kind)
+	b = show.AppendField(b, "subject", al.Subject)
 	if al.Tenant != "" {
-		b = appendField(b, "tenant", al.Tenant)
+		b = show.AppendField(b, "tenant", al.Tenant)
 	}
-	b = appendField(b, "detail", al.Detail)
+	b = show.AppendField(b, "detail", al.Detail)
 	if al.Count != 0 {
 		b = strconv.AppendInt(append(b, `,"count":`...), al.Count, 10)
 	}
-	b = appendTime(b, "raised_at", al.RaisedAt)
-	return append(appendTime(b, "cleared_at", al.ClearedAt), '}')
+	b = show.AppendTime(b, "raised_at", al.RaisedAt)
+	return append(show.AppendTime(b, "cleared_at", al.ClearedAt), '}')
 }

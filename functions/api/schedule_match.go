@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 // etag is the ETag of a version.
@@ -47,7 +49,7 @@ func readCondition(h http.Header, name string) (condition, error) {
 	}
 	text := strings.TrimSpace(strings.Join(values, ","))
 	if !tagsForm.MatchString(text) {
-		return condition{}, fieldProblem(http.StatusUnprocessableEntity, name, `must be an ETag such as "3" in its quotes, several with commas, or *`)
+		return condition{}, problem.Field(http.StatusUnprocessableEntity, name, `must be an ETag such as "3" in its quotes, several with commas, or *`)
 	}
 	return condition{given: true, star: text == "*", tags: tagForm.FindAllString(text, -1)}, nil
 }
@@ -65,23 +67,23 @@ func (c condition) excludes(version int64) bool {
 // resolve is what the store must find for the conditions to be true. Where one version is all they
 // ask for, that is left to the store; for all else the schedule is read, and must then be as it was read. core.ErrStale: a condition is false; core.ErrNotFound:
 // If-Match is, for want of any version.
-func (a *API) resolve(ctx context.Context, c conditions, tenant, name string) (core.Match, error) {
+func (a *API) resolve(ctx context.Context, c conditions, tenant, name string) (schedule.Match, error) {
 	switch version := c.match.onlyVersion(); {
 	case !c.match.given && !c.none.given:
-		return core.Match{}, nil
+		return schedule.Match{}, nil
 	case version > 0 && !c.none.given:
-		return core.Match{Version: version}, nil
+		return schedule.Match{Version: version}, nil
 	}
 	s, err := a.Ledger.GetSchedule(ctx, tenant, name)
 	switch {
 	case errors.Is(err, core.ErrNotFound) && !c.match.given:
-		return core.Match{Absent: true}, nil
+		return schedule.Match{Absent: true}, nil
 	case err != nil:
-		return core.Match{}, err
+		return schedule.Match{}, err
 	case c.match.given && !c.match.holds(s.Version), c.none.given && c.none.excludes(s.Version):
-		return core.Match{}, core.ErrStale
+		return schedule.Match{}, core.ErrStale
 	}
-	return core.Match{Version: s.Version}, nil
+	return schedule.Match{Version: s.Version}, nil
 }
 
 // onlyVersion is the version that the condition names where it names this one alone; else 0.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
 )
 
 // nameRule is why a name cannot be a part of a path: on the way to here, much would take it for a step up.
@@ -14,7 +15,7 @@ func noPathPart(name string) bool { return name == "." || name == ".." }
 // scheduleOf reads the schedule that a path and the parameter tenant name, among parameters that are known.
 func (a *API) scheduleOf(p *params, r *http.Request) (tenant, name string, err error) {
 	name = r.PathValue("name")
-	core.CheckText(&p.errs, "name", name, core.MaxScheduleNameBytes)
+	core.CheckText(&p.errs, "name", name, schedule.MaxScheduleNameBytes)
 	if noPathPart(name) {
 		p.errs.Add("name", nameRule)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 type scheduleChange struct {
@@ -60,7 +60,7 @@ func TestPlanSchedule(t *testing.T) {
 			t.Errorf("%s %s: %+v, want %q", row.field, row.value, got, want)
 		}
 	}
-	if got := decode[schedule](t, b.do("GET", path, "").want(t, 200)); got.Version != 1 {
+	if got := decode[shownSchedule](t, b.do("GET", path, "").want(t, 200)); got.Version != 1 {
 		t.Errorf("a plan changed it: %+v", got)
 	}
 }
@@ -129,7 +129,7 @@ func TestNoFieldOfADefinitionIsMeantAsNothing(t *testing.T) {
 					if at.id == "backfill-schedule" && got.status == 404 {
 						t.Fatal("no schedule to backfill")
 					}
-					if named := decode[api.Problem](t, got); got.status != 422 || !slices.ContainsFunc(named.Errors, func(e api.FieldProblem) bool {
+					if named := decode[problem.Problem](t, got); got.status != 422 || !slices.ContainsFunc(named.Errors, func(e problem.FieldProblem) bool {
 						return e.Field == name || strings.HasPrefix(e.Field, name+"[") || strings.HasPrefix(e.Field, name+".")
 					}) {
 						t.Errorf("%s with %s: %s: %d %s", at.id, name, empty, got.status, got.body)

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/belfry-dev/belfry/functions/api/decode"
+	"github.com/belfry-dev/belfry/functions/api/show"
 )
 
 // definition is what a caller asks to make of the schedule of a name. It has passed every check.
@@ -22,41 +25,41 @@ func (a *API) readDefinition(w http.ResponseWriter, r *http.Request) (definition
 	if err != nil {
 		return s, err
 	}
-	raw, err := parse(body)
+	raw, err := decode.Parse(body)
 	if err != nil {
 		return s, err
 	}
-	d := &decoder{}
-	d.object(raw, scheduleFields, func(field string, value []byte) {
+	d := &decode.Decoder{}
+	d.Object(raw, scheduleFields, func(field string, value []byte) {
 		if field == "tenant" {
-			s.tenant = d.ownTenant(value, s.tenant)
+			s.tenant = ownTenant(d, value, s.tenant)
 			return
 		}
 		a.scheduleField(d, &s.rule, field, value)
 	})
-	if !d.has("type") {
-		d.fault("type", "is required")
+	if !d.Has("type") {
+		d.Fault("type", "is required")
 	}
 	checked := s.rule // Put fills in the defaults itself
-	d.addFaults(a.Schedules.Check(s.tenant, s.name, &checked, a.Now()))
+	d.AddFaults(a.Schedules.Check(s.tenant, s.name, &checked, a.Now()))
 	a.boundTimeout(d, time.Duration(s.rule.Timeout), s.rule.Target, s.rule.Type)
 	if noPathPart(s.name) {
-		d.fault("name", nameRule)
+		d.Fault("name", nameRule)
 	}
-	if p := d.problem(); p != nil {
+	if p := d.Problem(); p != nil {
 		return s, p
 	}
 	return s, a.checkTarget(r.Context(), s.rule.Target)
 }
 
 // ownTenant reads the tenant of a definition: the one given, which must be the token's where that has one.
-func (d *decoder) ownTenant(value []byte, own string) string {
+func ownTenant(d *decode.Decoder, value []byte, own string) string {
 	const field = "tenant"
-	switch given := d.some(field, value); {
+	switch given := d.Some(field, value); {
 	case own == "":
 		return given
-	case d.clean(field) && given != own:
-		d.fault(field, "must be left out, or be the tenant of this token")
+	case clean(d, field) && given != own:
+		d.Fault(field, "must be left out, or be the tenant of this token")
 	}
 	return own
 }
@@ -111,7 +114,7 @@ func (a *API) planSchedule(w http.ResponseWriter, r *http.Request) error {
 }
 
 // appendScheduleChange appends what putting a definition would do.
-func appendScheduleChange(b []byte, tenant string, c *core.ScheduleChange) []byte {
+func appendScheduleChange(b []byte, tenant string, c *schedule.Change) []byte {
 	action := "change"
 	switch {
 	case c.Version == 0:
@@ -119,18 +122,18 @@ func appendScheduleChange(b []byte, tenant string, c *core.ScheduleChange) []byt
 	case len(c.Fields) == 0:
 		action = "none"
 	}
-	b = appendString(append(b, `{"action":`...), action)
+	b = show.AppendString(append(b, `{"action":`...), action)
 	b = append(b, `,"fields":[`...)
 	for i, field := range c.Fields {
-		b = appendString(comma(b, i), field)
+		b = show.AppendString(show.Comma(b, i), field)
 	}
 	b = append(b, ']')
 	if tenant != "" {
-		b = appendField(b, "tenant", tenant)
+		b = show.AppendField(b, "tenant", tenant)
 	}
 	if c.Version != 0 {
 		b = strconv.AppendInt(append(b, `,"version":`...), c.Version, 10)
 	}
-	b = appendField(b, "description", c.Description)
+	b = show.AppendField(b, "description", c.Description)
 	return append(b, '}')
 }

@@ -8,12 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
 	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
-// schedule is the part of a schedule's document that tests look at.
-type schedule struct {
+// shownSchedule is the part of a schedule's document that tests look at.
+type shownSchedule struct {
 	Name, Tenant, Cron, Every, Missed, Overlap, Description string
 	Version                                                 int64
 	Paused                                                  bool
@@ -26,7 +27,7 @@ func TestSchedules(t *testing.T) {
 	b.do("GET", path, "").want(t, http.StatusNotFound)
 	b.do("DELETE", path, "").want(t, http.StatusNotFound)
 	made := b.do("PUT", path, `{"cron":"30 2 * * *","time_zone":"Europe/Berlin","type":"report","payload":{"a":1.50},"target":{"url":"https://hooks.example.com/x","headers":{"authorization":"Bearer canary"}},"tags":["x"]}`).want(t, http.StatusCreated)
-	s := decode[schedule](t, made)
+	s := decode[shownSchedule](t, made)
 	if s.Name != "nightly" || s.Version != 1 || s.Missed != "once" || s.Overlap != "allow" || s.Description != "At 02:30 every day, Europe/Berlin" || s.NextDue == "" {
 		t.Errorf("%+v", s)
 	}
@@ -41,7 +42,7 @@ func TestSchedules(t *testing.T) {
 		t.Errorf("GET %v %s", got.header, got.body)
 	}
 	changed := b.do("PUT", path, `{"every":"90s","type":"report"}`).want(t, http.StatusOK)
-	if s := decode[schedule](t, changed); s.Version != 2 || s.Every != "1m30s" || s.Cron != "" || changed.header.Get("ETag") != `"2"` {
+	if s := decode[shownSchedule](t, changed); s.Version != 2 || s.Every != "1m30s" || s.Cron != "" || changed.header.Get("ETag") != `"2"` {
 		t.Errorf("changed: %s", changed.body)
 	}
 	b.do("DELETE", path, "").want(t, http.StatusNoContent)
@@ -116,11 +117,11 @@ func TestScheduleConditionsAreLists(t *testing.T) {
 // Names are free text: what a path cannot hold is encoded, and means nothing to the path.
 func TestScheduleNamesInPaths(t *testing.T) {
 	b := newBench(t)
-	names := []string{"a/b", "a//b", "/a/", "a/./b", "a/../b", "...", "100%", "%2F", "a b", "队列", "😀 nightly", `a"b`, "a'b", "a<b", "a?x=1", "a#b", `a\b`, "a;b", "pause", "{}", strings.Repeat("n", core.MaxScheduleNameBytes)}
+	names := []string{"a/b", "a//b", "/a/", "a/./b", "a/../b", "...", "100%", "%2F", "a b", "队列", "😀 nightly", `a"b`, "a'b", "a<b", "a?x=1", "a#b", `a\b`, "a;b", "pause", "{}", strings.Repeat("n", schedule.MaxScheduleNameBytes)}
 	for _, name := range names {
 		path := "/v1/schedules/" + url.PathEscape(name)
 		b.do("PUT", path, `{"cron":"@daily","type":"echo"}`).want(t, http.StatusCreated)
-		if got := decode[schedule](t, b.do("GET", path, "").want(t, 200)); got.Name != name {
+		if got := decode[shownSchedule](t, b.do("GET", path, "").want(t, 200)); got.Name != name {
 			t.Errorf("%s: %q", path, got.Name)
 		}
 		run := decode[struct{ Schedule string }](t, b.do("POST", path+"/trigger", "").want(t, http.StatusCreated))
@@ -144,12 +145,12 @@ func TestScheduleNamesInPaths(t *testing.T) {
 			t.Errorf("%s: %d %s", dots, got.Code, got.Body)
 		}
 	}
-	for _, hostile := range []string{"a\x00b", "a\nb", "\x1b[31m", "\u2028", strings.Repeat("n", core.MaxScheduleNameBytes+1), "a\xff"} {
+	for _, hostile := range []string{"a\x00b", "a\nb", "\x1b[31m", "\u2028", strings.Repeat("n", schedule.MaxScheduleNameBytes+1), "a\xff"} {
 		for method, body := range map[string]string{"PUT": `{"cron":"@daily","type":"echo"}`, "GET": "", "DELETE": ""} {
 			b.do(method, "/v1/schedules/"+url.PathEscape(hostile), body).want(t, 422)
 		}
 	}
-	page := decode[struct{ Items []schedule }](t, b.do("GET", "/v1/schedules?limit=1000", "").want(t, 200))
+	page := decode[struct{ Items []shownSchedule }](t, b.do("GET", "/v1/schedules?limit=1000", "").want(t, 200))
 	if len(page.Items) != len(names) {
 		t.Errorf("%d schedules, want %d", len(page.Items), len(names))
 	}
@@ -172,7 +173,7 @@ func TestBadSchedules(t *testing.T) {
 		{`{"cron":"@daily","type":"a","name":"x"}`, "name"}, {`{"cron":"@daily","type":"a","tags":[""]}`, "tags[0]"}, {`{"cron":"@daily","type":"a","paused":1}`, "paused"},
 	} {
 		got := b.do("PUT", "/v1/schedules/s", row.body).want(t, 422)
-		if p := decode[api.Problem](t, got); len(p.Errors) == 0 || p.Errors[0].Field != row.field {
+		if p := decode[problem.Problem](t, got); len(p.Errors) == 0 || p.Errors[0].Field != row.field {
 			t.Errorf("%s: %s, want the field %s", row.body, got.body, row.field)
 		}
 	}
@@ -196,7 +197,7 @@ func TestHostileExpressions(t *testing.T) {
 				}
 				continue
 			}
-			if p := decode[api.Problem](t, got.want(t, 422)); len(p.Errors) == 0 || p.Errors[0].Field != "cron" {
+			if p := decode[problem.Problem](t, got.want(t, 422)); len(p.Errors) == 0 || p.Errors[0].Field != "cron" {
 				t.Errorf("%s %q: %s", method, text, got.body)
 			}
 		}
@@ -209,7 +210,7 @@ func TestListSchedulesPages(t *testing.T) {
 		b.do("PUT", fmt.Sprintf("/v1/schedules/s%d", i), fmt.Sprintf(`{"cron":"@daily","type":"t%d","paused":%t,"payload":"%s"}`, i%2, i == 3, strings.Repeat("x", 1000))).want(t, 201)
 	}
 	type page struct {
-		Items []schedule
+		Items []shownSchedule
 		Next  string `json:"next_cursor"`
 	}
 	names := func(query string) (all []string, pages int) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/tick"
 )
 
 // write changes rows with a connection of its own, as somebody would by hand.
@@ -46,7 +46,7 @@ func TestUnreadableSchedules(t *testing.T) {
 			const path, body = "/v1/schedules/s", `{"cron":"* * * * *","time_zone":"Europe/Berlin","dst_gap":"shift","type":"echo"}`
 			b.do("PUT", path, body).want(t, 201)
 			b.do("PUT", "/v1/schedules/other", body).want(t, 201)
-			ticker, err := core.NewTicker(b.store, core.TickerOptions{Holder: "h"})
+			ticker, err := tick.New(b.store, tick.Options{Holder: "h"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 // answer watches what is written, for the log line and for panics after the first byte.
@@ -68,7 +69,7 @@ func (w *answer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // fail answers with the problem of err.
 func (w *answer) fail(err error) {
 	w.cause = err
-	problemOf(err).write(w)
+	writeProblem(problemOf(err), w)
 }
 
 // around is what every request passes before its operation and after it.
@@ -93,7 +94,7 @@ func (a *API) around(next http.Handler) http.Handler {
 			_ = http.NewResponseController(w).SetReadDeadline(start.Add(a.Limits.BodyTime))
 		}
 		if origin.Check(r) != nil {
-			w.fail(newProblem(http.StatusForbidden, "requests from pages of another origin are refused"))
+			w.fail(problem.New(http.StatusForbidden, "requests from pages of another origin are refused"))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -131,7 +132,7 @@ func (a *API) recover(w *answer) {
 	if w.status != 0 {
 		panic(http.ErrAbortHandler)
 	}
-	w.fail(newProblem(http.StatusInternalServerError, "internal error; see the server log"))
+	w.fail(problem.New(http.StatusInternalServerError, "internal error; see the server log"))
 }
 
 // log writes one line per request: which operation, how it ended, how long it took. Never a path, a query, a
@@ -158,7 +159,7 @@ func (a *API) log(w *answer, r *http.Request, start time.Time) {
 	if w.caller != "" {
 		attrs = append(attrs, slog.String("token_id", w.caller))
 	}
-	if p := (*Problem)(nil); w.status >= 500 && w.cause != nil && !errors.As(w.cause, &p) {
+	if p := (*problem.Problem)(nil); w.status >= 500 && w.cause != nil && !errors.As(w.cause, &p) {
 		attrs = append(attrs, slog.String("error", redact(w.cause.Error())))
 	}
 	a.Logger.LogAttrs(r.Context(), level, "api: request", attrs...)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/submit"
 	"github.com/belfry-dev/belfry/functions/api"
 )
 
@@ -37,7 +38,7 @@ func TestStatusOfErrors(t *testing.T) {
 	}{
 		{core.ErrNotFound, 404, false}, {core.ErrConflict, 409, false}, {core.ErrBusy, 503, true}, {core.ErrUnavailable, 503, true},
 		{core.ErrReadOnly, 503, true}, {fmt.Errorf("%w: %w", core.ErrFull, core.ErrReadOnly), 503, true}, {core.Advise(core.ErrUnsafe, canary), 503, true}, {core.ErrSchema, 503, false}, {core.ErrLocked, 503, false}, {core.ErrCorrupt, 503, false},
-		{core.ErrClosed, 503, true}, {context.DeadlineExceeded, 503, true}, {errors.New("unknown"), 500, false},
+		{submit.ErrClosed, 503, true}, {context.DeadlineExceeded, 503, true}, {errors.New("unknown"), 500, false},
 		{core.FieldErrors{{Field: "payload", Rule: "must be"}}, 422, false}, {&core.FieldError{Field: "payload", Rule: "must be"}, 422, false},
 	} {
 		err := fmt.Errorf("postgres: submit: dial postgres://u:%s@db.internal/x: %w", canary, row.err)

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api/show"
 )
 
 // statsWindow is the period the rates and lags of /v1/stats are about.
@@ -173,7 +174,7 @@ func (a *API) statsFor(ctx context.Context) (core.Stats, error) {
 
 func statsOf(s core.Stats) Stats {
 	doc := Stats{
-		Now: s.Now.UTC().Format(timeFormat), Window: statsWindow.String(), Queues: []QueueStats{}, Workers: s.Workers, Slots: slotsOf(s.SlotUse), Types: typesOf(s),
+		Now: s.Now.UTC().Format(show.TimeFormat), Window: statsWindow.String(), Queues: []QueueStats{}, Workers: s.Workers, Slots: slotsOf(s.SlotUse), Types: typesOf(s),
 		DeadLetters: s.DeadLetters, Stuck: s.Stuck, Unhandled: s.Unhandled,
 		Capped: s.DeadLetters >= core.CountCap || s.Unhandled >= core.CountCap, HistoryOverflow: s.HistoryOverflow,
 	}

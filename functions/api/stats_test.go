@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/belfry-dev/belfry/core/tick"
 	"github.com/belfry-dev/belfry/functions/api"
 )
 
@@ -186,9 +188,9 @@ func TestMetricsOfManyTypes(t *testing.T) {
 
 // What a tick of the same process counts: a schedule that fires, and one whose rule somebody damaged.
 func TestMetricsOfATick(t *testing.T) {
-	counts := &core.ScheduleCounts{}
+	counts := &schedule.Counts{}
 	b := newBench(t, func(o *api.Options) { o.Counts = counts })
-	ticker, err := core.NewTicker(b.store, core.TickerOptions{Holder: "h", Counts: counts})
+	ticker, err := tick.New(b.store, tick.Options{Holder: "h", Counts: counts})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/submit"
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 // statuses is the one table from error to status. The first that matches counts.
@@ -29,7 +31,7 @@ var statuses = []struct {
 	{core.ErrLocked, http.StatusServiceUnavailable, "another process has the database file open", 0},
 	{core.ErrCorrupt, http.StatusServiceUnavailable, "the database file is damaged", 0},
 	{core.ErrStopping, http.StatusServiceUnavailable, "this process is stopping; try again", 1},
-	{core.ErrClosed, http.StatusServiceUnavailable, "this process is stopping; try again", 1},
+	{submit.ErrClosed, http.StatusServiceUnavailable, "this process is stopping; try again", 1},
 	{context.DeadlineExceeded, http.StatusServiceUnavailable, "no answer in time; the request may have been carried out", 5},
 	{context.Canceled, statusGone, "the client is gone", 0},
 }
@@ -37,10 +39,10 @@ var statuses = []struct {
 // statusGone is what the log says where the client left before its answer.
 const statusGone = 499
 
-// problemOf makes the answer of an error. What is not in the table is a fault of ours: 500, and only the log
+// keyProblem makes the answer of an error. What is not in the table is a fault of ours: 500, and only the log
 // says more.
-func problemOf(err error) *Problem {
-	var p *Problem
+func problemOf(err error) *problem.Problem {
+	var p *problem.Problem
 	var fields core.FieldErrors
 	var field *core.FieldError
 	var conflict *core.ConflictError
@@ -49,29 +51,29 @@ func problemOf(err error) *Problem {
 	case errors.As(err, &p):
 		return p
 	case errors.As(err, &fields) && len(fields) > 0:
-		return fieldsProblem(http.StatusUnprocessableEntity, fields)
+		return problem.Fields(http.StatusUnprocessableEntity, fields)
 	case errors.As(err, &field):
-		return fieldProblem(http.StatusUnprocessableEntity, field.Field, field.Rule)
+		return problem.Field(http.StatusUnprocessableEntity, field.Field, field.Rule)
 	case errors.As(err, &conflict):
 		return conflictProblem(conflict)
 	case errors.As(err, &unready):
-		return newProblem(http.StatusServiceUnavailable, unready.advice)
+		return problem.New(http.StatusServiceUnavailable, unready.advice)
 	}
 	for _, row := range statuses {
 		if errors.Is(err, row.is) {
-			p := newProblem(row.status, row.detail)
+			p := problem.New(row.status, row.detail)
 			if row.retry > 0 {
-				_ = p.with("Retry-After", strconv.Itoa(row.retry))
+				_ = p.With("Retry-After", strconv.Itoa(row.retry))
 			}
 			return p
 		}
 	}
-	return newProblem(http.StatusInternalServerError, "internal error; see the server log")
+	return problem.New(http.StatusInternalServerError, "internal error; see the server log")
 }
 
 // conflictProblem says which status, or which other job, stands in the way.
-func conflictProblem(e *core.ConflictError) *Problem {
-	p := newProblem(http.StatusConflict, e.Error())
+func conflictProblem(e *core.ConflictError) *problem.Problem {
+	p := problem.New(http.StatusConflict, e.Error())
 	p.Reason, p.JobID = conflictReason(e)
 	return p
 }

@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api/decode"
+	"github.com/belfry-dev/belfry/functions/api/show"
 )
 
 // submit answers POST /v1/jobs.
@@ -19,7 +21,7 @@ func (a *API) submit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	raw, err := parse(body)
+	raw, err := decode.Parse(body)
 	if err != nil {
 		return err
 	}
@@ -63,10 +65,10 @@ func (a *API) jobIn(r *http.Request, raw []byte) (core.NewJob, error) {
 // submitAnswer is the new job, or the one that holds its dedupe key.
 func submitAnswer(j *core.NewJob, answer core.Submitted) core.Answer {
 	if answer.Existing != nil {
-		return core.Answer{Status: http.StatusOK, Body: appendJob(nil, answer.Existing, true)}
+		return core.Answer{Status: http.StatusOK, Body: show.AppendJob(nil, answer.Existing, true)}
 	}
 	job := jobOf(j, answer)
-	return core.Answer{Status: http.StatusCreated, Body: appendJob(nil, &job, false)}
+	return core.Answer{Status: http.StatusCreated, Body: show.AppendJob(nil, &job, false)}
 }
 
 // traceOf is the caller's trace context; one that is malformed counts as none, as its specification asks.

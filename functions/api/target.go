@@ -9,6 +9,9 @@ import (
 	"slices"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api/decode"
+	"github.com/belfry-dev/belfry/functions/api/problem"
+	"github.com/belfry-dev/belfry/functions/api/show"
 )
 
 // Targets judges where jobs may be delivered: the guard that deliveries are judged by too.
@@ -21,18 +24,14 @@ type Targets interface {
 // noTargets is why a target is refused where nothing delivers.
 const noTargets = "cannot be used: this server has no webhook secrets (BELFRY_WEBHOOK_SECRETS)"
 
-// maskedValue stands for the value of a target's header in answers. As a header's value it is refused, so that an
-// answer sent back as it came cannot overwrite a secret with its mask.
-const maskedValue = "********"
-
 // target reads a target, as far as core judges it.
-func (a *API) target(d *decoder, field string, raw []byte) json.RawMessage {
+func (a *API) target(d *decode.Decoder, field string, raw []byte) json.RawMessage {
 	if a.Targets == nil {
-		d.fault(field, noTargets)
+		d.Fault(field, noTargets)
 		return nil
 	}
-	if _, headers, ok := parseTarget(raw); ok && slices.Contains(slices.Collect(maps.Values(headers)), maskedValue) {
-		d.fault(field+".headers", "must have real values: "+maskedValue+" is what answers show in their place")
+	if _, headers, ok := show.ParseTarget(raw); ok && slices.Contains(slices.Collect(maps.Values(headers)), show.MaskedValue) {
+		d.Fault(field+".headers", "must have real values: "+show.MaskedValue+" is what answers show in their place")
 	}
 	return raw
 }
@@ -62,7 +61,7 @@ func (a *API) checkTarget(ctx context.Context, target json.RawMessage) error {
 
 // judgeTargets returns the jobs of a batch whose target may be delivered to; what is wrong with the others goes into
 // faults, which has nil for each of jobs.
-func (a *API) judgeTargets(ctx context.Context, jobs []core.NewJob, faults []*Problem) []core.NewJob {
+func (a *API) judgeTargets(ctx context.Context, jobs []core.NewJob, faults []*problem.Problem) []core.NewJob {
 	targets := make([]json.RawMessage, len(jobs))
 	for i := range jobs {
 		targets[i] = jobs[i].Target
@@ -89,28 +88,4 @@ func within(path string, err error) error {
 		return &core.FieldError{Field: path + field.Field, Rule: field.Rule}
 	}
 	return err
-}
-
-func parseTarget(raw []byte) (url string, headers map[string]string, ok bool) {
-	var doc struct {
-		URL     string            `json:"url"`
-		Headers map[string]string `json:"headers"`
-	}
-	err := json.Unmarshal(raw, &doc)
-	return doc.URL, doc.Headers, err == nil
-}
-
-// appendTarget appends a target as answers show it: the names of its headers, and no value. One that was damaged by
-// hand is shown without anything of it.
-func appendTarget(b, raw []byte) []byte {
-	url, headers, _ := parseTarget(raw)
-	b = appendString(append(b, `{"url":`...), url)
-	if len(headers) > 0 {
-		b = append(b, `,"headers":{`...)
-		for i, name := range slices.Sorted(maps.Keys(headers)) {
-			b = appendString(append(appendString(comma(b, i), name), ':'), maskedValue)
-		}
-		b = append(b, '}')
-	}
-	return append(b, '}')
 }

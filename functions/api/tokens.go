@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api/decode"
+	"github.com/belfry-dev/belfry/functions/api/problem"
+	"github.com/belfry-dev/belfry/functions/api/show"
 )
 
 // createToken answers POST /v1/tokens. The token's text is in this answer and nowhere else.
@@ -19,31 +22,31 @@ func (a *API) createToken(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	raw, err := parse(body)
+	raw, err := decode.Parse(body)
 	if err != nil {
 		return err
 	}
 	var t core.Token
-	var d decoder
+	var d decode.Decoder
 	now := a.Now()
-	d.object(raw, []string{"name", "role", "tenant", "expires_at"}, func(name string, value []byte) {
+	d.Object(raw, []string{"name", "role", "tenant", "expires_at"}, func(name string, value []byte) {
 		switch name {
 		case "name":
-			t.Name, _ = d.text(name, value)
+			t.Name, _ = d.Text(name, value)
 		case "role":
-			text, _ := d.text(name, value)
+			text, _ := d.Text(name, value)
 			t.Role = core.Role(text)
 		case "tenant":
-			t.Tenant = d.some(name, value)
+			t.Tenant = d.Some(name, value)
 		case "expires_at":
-			t.ExpiresAt = d.instant(name, value, now)
+			t.ExpiresAt = d.Instant(name, value, now)
 		}
 	})
-	d.addFaults(core.CheckToken(&t, now))
+	d.AddFaults(core.CheckToken(&t, now))
 	if callerOf(r.Context()) == anyTenant {
-		d.addFaults(core.CheckFirstToken(&t))
+		d.AddFaults(core.CheckFirstToken(&t))
 	}
-	if p := d.problem(); p != nil {
+	if p := d.Problem(); p != nil {
 		return p
 	}
 	text, id, hash, err := core.NewToken(rand.Reader)
@@ -57,7 +60,7 @@ func (a *API) createToken(w http.ResponseWriter, r *http.Request) error {
 	}
 	a.gate.found.forget(id)
 	answer := appendToken(nil, &kept)
-	answer = append(appendField(answer[:len(answer)-1], "token", text), '}')
+	answer = append(show.AppendField(answer[:len(answer)-1], "token", text), '}')
 	writeJSON(w, http.StatusCreated, answer)
 	return nil
 }
@@ -93,7 +96,7 @@ func (a *API) revokeToken(w http.ResponseWriter, r *http.Request) error {
 	}
 	id := r.PathValue("id")
 	if !core.ValidTokenID(id) {
-		return fieldProblem(http.StatusUnprocessableEntity, "id", "must be a token's id: "+strconv.Itoa(core.TokenIDLength)+" letters and digits")
+		return problem.Field(http.StatusUnprocessableEntity, "id", "must be a token's id: "+strconv.Itoa(core.TokenIDLength)+" letters and digits")
 	}
 	if callerOf(r.Context()).id == id { // only then can it be the last
 		last, err := core.LastAdmin(r.Context(), a.Access, id, a.Now())
@@ -101,12 +104,12 @@ func (a *API) revokeToken(w http.ResponseWriter, r *http.Request) error {
 		case err != nil:
 			return err
 		case last && len(a.gate.static) == 0:
-			return newProblem(http.StatusConflict, lastAdmin)
+			return problem.New(http.StatusConflict, lastAdmin)
 		}
 	}
 	err := a.Access.RevokeToken(r.Context(), id)
 	if errors.Is(err, core.ErrNotFound) {
-		return newProblem(http.StatusNotFound, "there is no token with this id")
+		return problem.New(http.StatusNotFound, "there is no token with this id")
 	}
 	if err != nil {
 		return err
@@ -118,12 +121,12 @@ func (a *API) revokeToken(w http.ResponseWriter, r *http.Request) error {
 
 // appendToken appends the document of a token: what is kept of it, but for its hash.
 func appendToken(b []byte, t *core.Token) []byte {
-	b = appendString(append(b, `{"id":`...), t.ID)
-	b = appendField(b, "name", t.Name)
-	b = appendField(b, "role", string(t.Role))
+	b = show.AppendString(append(b, `{"id":`...), t.ID)
+	b = show.AppendField(b, "name", t.Name)
+	b = show.AppendField(b, "role", string(t.Role))
 	if t.Tenant != "" {
-		b = appendField(b, "tenant", t.Tenant)
+		b = show.AppendField(b, "tenant", t.Tenant)
 	}
-	b = appendTime(b, "created_at", t.CreatedAt)
-	return append(appendTime(b, "expires_at", t.ExpiresAt.Truncate(time.Microsecond)), '}')
+	b = show.AppendTime(b, "created_at", t.CreatedAt)
+	return append(show.AppendTime(b, "expires_at", t.ExpiresAt.Truncate(time.Microsecond)), '}')
 }

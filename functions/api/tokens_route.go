@@ -6,35 +6,36 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api/openapi"
 )
 
 // newTokenDoc is a token as it is asked for.
 type newTokenDoc struct {
-	Name      lineText `json:"name" minLength:"1" maxLength:"200" doc:"What it is for." example:"shop"`
-	Role      string   `json:"role" enum:"admin,submit,read" doc:"read looks; submit also submits, cancels, retries and reschedules jobs; admin does everything."`
-	Tenant    lineText `json:"tenant,omitempty" minLength:"1" maxLength:"255" doc:"The only tenant it sees and touches. Left out, all." example:"acme"`
-	ExpiresAt string   `json:"expires_at,omitempty" format:"date-time" doc:"Good up to this time. Left out, until it is revoked."`
+	Name      openapi.LineText `json:"name" minLength:"1" maxLength:"200" doc:"What it is for." example:"shop"`
+	Role      string           `json:"role" enum:"admin,submit,read" doc:"read looks; submit also submits, cancels, retries and reschedules jobs; admin does everything."`
+	Tenant    openapi.LineText `json:"tenant,omitempty" minLength:"1" maxLength:"255" doc:"The only tenant it sees and touches. Left out, all." example:"acme"`
+	ExpiresAt string           `json:"expires_at,omitempty" format:"date-time" doc:"Good up to this time. Left out, until it is revoked."`
 }
 
 // tokenDoc is a token as it is kept.
 type tokenDoc struct {
-	ID        string   `json:"id" pattern:"^[0-9A-Za-z]{16}$" doc:"Names the token, also in logs. It is a part of the token and no secret." example:"4fTzKq0ZpLw8sXyR"`
-	Name      lineText `json:"name"`
-	Role      string   `json:"role" enum:"admin,submit,read"`
-	Tenant    lineText `json:"tenant,omitempty"`
-	CreatedAt string   `json:"created_at" format:"date-time"`
-	ExpiresAt string   `json:"expires_at,omitempty" format:"date-time"`
+	ID        string           `json:"id" pattern:"^[0-9A-Za-z]{16}$" doc:"Names the token, also in logs. It is a part of the token and no secret." example:"4fTzKq0ZpLw8sXyR"`
+	Name      openapi.LineText `json:"name"`
+	Role      string           `json:"role" enum:"admin,submit,read"`
+	Tenant    openapi.LineText `json:"tenant,omitempty"`
+	CreatedAt string           `json:"created_at" format:"date-time"`
+	ExpiresAt string           `json:"expires_at,omitempty" format:"date-time"`
 }
 
 // madeTokenDoc is a new token.
 type madeTokenDoc struct {
-	ID        string   `json:"id" pattern:"^[0-9A-Za-z]{16}$" example:"4fTzKq0ZpLw8sXyR"`
-	Name      lineText `json:"name"`
-	Role      string   `json:"role" enum:"admin,submit,read"`
-	Tenant    lineText `json:"tenant,omitempty"`
-	CreatedAt string   `json:"created_at" format:"date-time"`
-	ExpiresAt string   `json:"expires_at,omitempty" format:"date-time"`
-	Token     string   `json:"token" doc:"Send it as Authorization: Bearer …. It is shown this once; what is kept is a hash."`
+	ID        string           `json:"id" pattern:"^[0-9A-Za-z]{16}$" example:"4fTzKq0ZpLw8sXyR"`
+	Name      openapi.LineText `json:"name"`
+	Role      string           `json:"role" enum:"admin,submit,read"`
+	Tenant    openapi.LineText `json:"tenant,omitempty"`
+	CreatedAt string           `json:"created_at" format:"date-time"`
+	ExpiresAt string           `json:"expires_at,omitempty" format:"date-time"`
+	Token     string           `json:"token" doc:"Send it as Authorization: Bearer …. It is shown this once; what is kept is a hash."`
 }
 
 // tokenPageDoc is one page of tokens.
@@ -51,15 +52,15 @@ func (a *API) tokenRoutes(schemas huma.Registry) []route {
 	const tag, path = "Tokens", "/v1/tokens"
 	id := &huma.Param{Name: "id", In: "path", Required: true, Description: "The token's id.", Example: "4fTzKq0ZpLw8sXyR",
 		Schema: &huma.Schema{Type: huma.TypeString, Pattern: "^[0-9A-Za-z]{16}$"}}
-	gone := describe(schemas, tag, "revoke-token", http.MethodDelete, path+"/{id}", "Revoke a token", "It opens nothing within a few seconds, in every process. 409: it is the caller's own, others are left, and none of them could make another.").with(id)
+	gone := openapi.Describe(schemas, tag, "revoke-token", http.MethodDelete, path+"/{id}", "Revoke a token", "It opens nothing within a few seconds, in every process. 409: it is the caller's own, others are left, and none of them could make another.").With(id)
 	gone.Responses["204"] = &huma.Response{Description: "Revoked."}
 	return []route{
-		{describe(schemas, tag, "create-token", http.MethodPost, path, "Make a token", "From the first token on no call goes without one, so the first one must have the role admin and no tenant, unless BELFRY_TOKENS is set.").
-			takes(schemaOf[newTokenDoc](schemas), true).answers(http.StatusCreated, "The new token, and its text.", schemaOf[madeTokenDoc](schemas)).refusesBody(), a.createToken, a.Limits.BodyTime},
-		{describe(schemas, tag, "list-tokens", http.MethodGet, path, "List tokens", "By id.").
-			with(query("limit", "Tokens on a page.", wholeSchema(1, maxPage, defaultPage)), query("cursor", "The next_cursor of the page before.", textSchema(100))).
-			answers(http.StatusOK, "A page.", schemaOf[tokenPageDoc](schemas)).refuses(http.StatusUnprocessableEntity), a.listTokens, 0},
-		{gone.refuses(http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity), a.revokeToken, 0},
+		{openapi.Describe(schemas, tag, "create-token", http.MethodPost, path, "Make a token", "From the first token on no call goes without one, so the first one must have the role admin and no tenant, unless BELFRY_TOKENS is set.").
+			Takes(openapi.SchemaOf[newTokenDoc](schemas), true).Answers(http.StatusCreated, "The new token, and its text.", openapi.SchemaOf[madeTokenDoc](schemas)).RefusesBody(), a.createToken, a.Limits.BodyTime},
+		{openapi.Describe(schemas, tag, "list-tokens", http.MethodGet, path, "List tokens", "By id.").
+			With(openapi.Query("limit", "Tokens on a page.", openapi.WholeSchema(1, maxPage, defaultPage)), openapi.Query("cursor", "The next_cursor of the page before.", openapi.TextSchema(100))).
+			Answers(http.StatusOK, "A page.", openapi.SchemaOf[tokenPageDoc](schemas)).Refuses(http.StatusUnprocessableEntity), a.listTokens, 0},
+		{gone.Refuses(http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity), a.revokeToken, 0},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 // How often a waiter looks: soon after somebody began to wait, then ever less often.
@@ -94,7 +95,7 @@ func (w *waiter) join(id int64) (*call, error) {
 		return nil, core.ErrStopping
 	}
 	if w.n == w.limit {
-		return nil, newProblem(http.StatusServiceUnavailable, "too many requests wait already; try again").with("Retry-After", "5")
+		return nil, problem.New(http.StatusServiceUnavailable, "too many requests wait already; try again").With("Retry-After", "5")
 	}
 	if w.n++; !w.polling {
 		w.polling = true

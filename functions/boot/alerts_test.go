@@ -16,6 +16,8 @@ import (
 	"github.com/belfry-dev/belfry/adapters/sqlite"
 	"github.com/belfry-dev/belfry/adapters/webhook"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/belfry-dev/belfry/core/tick"
 )
 
 func openStore(t *testing.T, offset *atomic.Int64) *sqlite.Store {
@@ -72,12 +74,12 @@ func TestAlertsAreTold(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	ticker, err := core.NewTicker(store, core.TickerOptions{Holder: "t", OnAlerts: alerts.Publish})
+	ticker, err := tick.New(store, tick.Options{Holder: "t", OnAlerts: alerts.Publish})
 	if err != nil {
 		t.Fatal(err)
 	}
-	acts := core.NewScheduleActs(store, core.ScheduleOptions{}, nil)
-	if _, _, err := acts.Put(t.Context(), "acme", "nightly", core.ScheduleRule{Every: core.ScheduleLength(time.Hour), Type: "work", ExpectWithin: core.ScheduleLength(time.Minute)}, core.Match{}); err != nil {
+	acts := schedule.NewActs(store, schedule.Options{}, nil)
+	if _, _, err := acts.Put(t.Context(), "acme", "nightly", core.ScheduleRule{Every: core.ScheduleLength(time.Hour), Type: "work", ExpectWithin: core.ScheduleLength(time.Minute)}, schedule.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	pass := func(d time.Duration) {

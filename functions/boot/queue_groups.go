@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/queuegroup"
 )
 
 // The settings of queues, by which faults are named.
@@ -25,7 +26,7 @@ const (
 // QueueURL is the URL of one queue, and the setting that says it.
 type QueueURL struct {
 	Setting string
-	Key     core.QueueKey
+	Key     queuegroup.Key
 	URL     string
 }
 
@@ -66,7 +67,7 @@ func (s Settings) OpenQueues(open func(urls map[core.Priority]string) (core.Queu
 		}
 		urls[q.Key.Group][q.Key.Priority] = q.URL
 	}
-	return core.NewGroupedQueue(groups, func(group string) (core.Queue, error) {
+	return queuegroup.NewQueue(groups, func(group string) (core.Queue, error) {
 		queue, err := open(urls[group])
 		switch {
 		case err == nil:
@@ -81,7 +82,7 @@ func (s Settings) OpenQueues(open func(urls map[core.Priority]string) (core.Queu
 // TakenGroups are the groups of types from whose queues a worker receives, "" standing for the types of none. Nil: its handlers say.
 func (s Settings) TakenGroups() (taken []string) {
 	for _, name := range s.WorkerQueues {
-		if name == core.Ungrouped {
+		if name == queuegroup.Ungrouped {
 			name = ""
 		}
 		taken = append(taken, name)
@@ -90,9 +91,9 @@ func (s Settings) TakenGroups() (taken []string) {
 }
 
 // queueGroups reads BELFRY_QUEUES: groups with semicolons, each NAME=TYPE,TYPE.
-func (s Settings) queueGroups() (core.QueueGroups, error) {
+func (s Settings) queueGroups() (queuegroup.Groups, error) {
 	if s.Queues == "" {
-		return core.QueueGroups{}, nil
+		return queuegroup.Groups{}, nil
 	}
 	patterns := map[string][]string{}
 	var errs []error
@@ -112,7 +113,7 @@ func (s Settings) queueGroups() (core.QueueGroups, error) {
 			patterns[name] = strings.Split(types, ",")
 		}
 	}
-	groups, err := core.NewQueueGroups(patterns)
+	groups, err := queuegroup.New(patterns)
 	return groups, errors.Join(append(errs, err)...)
 }
 
@@ -134,8 +135,8 @@ func (s Settings) checkQueueGroups(bad tellFault) {
 		switch {
 		case s.Queues == "":
 			bad(workerQueuesSetting, "names %s, but there are no groups: set %s, too", name, queuesSetting)
-		case name != core.Ungrouped && !slices.Contains(groups.Names(), name):
-			bad(workerQueuesSetting, "there is no group %q, want some of %s", name, strings.Join(append(slices.Clone(groups.Names()), core.Ungrouped), ", "))
+		case name != queuegroup.Ungrouped && !slices.Contains(groups.Names(), name):
+			bad(workerQueuesSetting, "there is no group %q, want some of %s", name, strings.Join(append(slices.Clone(groups.Names()), queuegroup.Ungrouped), ", "))
 		case slices.Contains(s.WorkerQueues[:i], name):
 			bad(workerQueuesSetting, "%s is given twice", name)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/queuegroup"
 )
 
 // setQueues sets the URLs of the priorities' queues, and the settings given.
@@ -47,7 +48,7 @@ func TestQueuesOfGroupsAreOpened(t *testing.T) {
 	if got := strings.Join(urls, " "); got != want {
 		t.Errorf("opened were\n%s, want\n%s", got, want)
 	}
-	groups := core.GroupsOf(queue)
+	groups := queuegroup.GroupsOf(queue)
 	if groups.Of("video.x") != "media" || groups.Of("mail.send") != "mail" || groups.Of("echo") != "" {
 		t.Errorf("groups are %v", groups)
 	}

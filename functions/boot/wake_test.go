@@ -11,6 +11,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/sqlite"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
 )
 
 // A wake that is needed is made once in five seconds at most; one that failed is made again.
@@ -117,8 +118,8 @@ func TestWhatWakes(t *testing.T) {
 	must(true, "a retry in a second", err)
 	_, err = store.Cancel(t.Context(), now)
 	must(false, "a cancel", err)
-	acts := core.NewScheduleActs(store, core.ScheduleOptions{}, nil)
-	_, _, err = acts.Put(t.Context(), "", "s", core.ScheduleRule{Every: core.ScheduleLength(time.Minute), Type: "a"}, core.Match{})
+	acts := schedule.NewActs(store, schedule.Options{}, nil)
+	_, _, err = acts.Put(t.Context(), "", "s", core.ScheduleRule{Every: core.ScheduleLength(time.Minute), Type: "a"}, schedule.Match{})
 	must(true, "a new schedule", err)
 	_, err = acts.Trigger(t.Context(), "", "s")
 	must(true, "a schedule that is triggered", err)

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/tick"
 	"github.com/belfry-dev/belfry/functions/boot"
 )
 
 // slowUpkeep is a store whose upkeep takes longer than a pass.
 type slowUpkeep struct {
-	core.TickerStore
+	tick.Store
 	done atomic.Int64
 }
 
@@ -31,7 +32,7 @@ func (s *slowUpkeep) Maintain(ctx context.Context, req core.MaintainRequest) (co
 		return core.MaintainResult{}, err
 	}
 	s.done.Add(1)
-	return s.TickerStore.Maintain(ctx, req)
+	return s.Store.Maintain(ctx, req)
 }
 
 // An invocation that finds nothing to do ends what it began beside its passes: upkeep, and the publishing of alerts.
@@ -43,7 +44,7 @@ func TestInvokeEndsWhatItBegan(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			i := newIdle(t)
 			set(&i.options.Settings)
-			store := &slowUpkeep{TickerStore: i.store}
+			store := &slowUpkeep{Store: i.store}
 			var published atomic.Int64
 			i.options.Store = store
 			i.options.Alerts = func(ctx context.Context, alerts []core.Alert) error {

@@ -28,7 +28,7 @@ type Memory struct {
 
 // invocation is what one invocation differs in from a tick that runs all the time.
 type invocation struct {
-	leaveIdle, leaveAfter time.Duration // see core.TickerOptions
+	leaveIdle, leaveAfter time.Duration // see Options
 	upkeep                time.Time     // none before this
 	state                 *latest       // nil means none before
 }

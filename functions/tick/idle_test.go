@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-dev/belfry/adapters/local"
 	"github.com/belfry-dev/belfry/adapters/sqlite"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/tick"
 	"github.com/belfry-dev/belfry/functions/boot"
 )
 
@@ -152,7 +153,7 @@ func TestInvokeBesideAnother(t *testing.T) {
 
 // counting counts what is asked of a store, by method; broken fails DueIn.
 type counting struct {
-	core.TickerStore
+	tick.Store
 	dueIn, ticks int
 	broken       error
 }
@@ -162,12 +163,12 @@ func (c *counting) DueIn(ctx context.Context, req core.DueRequest) (time.Duratio
 	if c.broken != nil {
 		return 0, c.broken
 	}
-	return c.TickerStore.DueIn(ctx, req)
+	return c.Store.DueIn(ctx, req)
 }
 
 func (c *counting) Tick(ctx context.Context, req core.TickRequest) (core.TickResult, error) {
 	c.ticks++
-	return c.TickerStore.Tick(ctx, req)
+	return c.Store.Tick(ctx, req)
 }
 
 // A warm process asks one question while nothing is due, and makes whole passes in all other cases.
@@ -179,7 +180,7 @@ func TestSkips(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			i := newIdle(t)
 			set(&i.options.Settings)
-			store := &counting{TickerStore: i.store}
+			store := &counting{Store: i.store}
 			i.options.Store, i.options.Stats = store, i.store
 			now := time.Now()
 			skips := func(why string, at time.Time, want bool) {

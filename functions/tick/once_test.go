@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-dev/belfry/adapters/local"
 	"github.com/belfry-dev/belfry/adapters/sqlite"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
 )
 
 // A job that a schedule gets is published by the same call, whether the tick has just begun or not.
@@ -36,8 +37,8 @@ func TestOnceGoesOnWhileThereIsMore(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	acts := core.NewScheduleActs(store, core.ScheduleOptions{}, nil)
-	if _, _, err := acts.Put(t.Context(), "", "s", core.ScheduleRule{Every: core.ScheduleLength(time.Minute), Type: "work"}, core.Match{}); err != nil {
+	acts := schedule.NewActs(store, schedule.Options{}, nil)
+	if _, _, err := acts.Put(t.Context(), "", "s", core.ScheduleRule{Every: core.ScheduleLength(time.Minute), Type: "work"}, schedule.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	for n := 1; n <= 3; n++ {

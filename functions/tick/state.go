@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/tick"
 )
 
 const (
@@ -74,7 +75,7 @@ func writeQuiet(log *slog.Logger, last *core.Stats) {
 
 // ticked is told of each pass that succeeded, by one goroutine at a time. It waits for nothing: a pass longer than its
 // leases would lose them.
-func (s *stateLog) ticked(ctx context.Context, r core.TickReport) {
+func (s *stateLog) ticked(ctx context.Context, r tick.Report) {
 	if r.Held > 0 && s.latest.due(r.Now) {
 		s.writing.Go(func() { s.write(ctx) })
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/sqlite"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/tick"
 )
 
 // records are what a JSON log holds with the message of the state.
@@ -100,7 +101,7 @@ func TestStateHoldsNobodyUp(t *testing.T) {
 		s := &stateLog{store: stats, log: slog.New(slog.NewJSONHandler(&log, nil)), latest: new(latest)}
 		began := time.Now()
 		for second := range 150 {
-			s.ticked(t.Context(), core.TickReport{Held: 1, Now: began.Add(time.Duration(second) * time.Second)})
+			s.ticked(t.Context(), tick.Report{Held: 1, Now: began.Add(time.Duration(second) * time.Second)})
 		}
 		synctest.Wait()
 		if n := stats.asked.Load(); n != 3 {

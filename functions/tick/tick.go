@@ -8,25 +8,29 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/queuegroup"
+	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/belfry-dev/belfry/core/tick"
+	"github.com/belfry-dev/belfry/core/typecache"
 	"github.com/belfry-dev/belfry/functions/boot"
 )
 
 // Options are what a tick function is made of.
 type Options struct {
-	Store    core.TickerStore
+	Store    tick.Store
 	Queue    core.Queue // nil means direct mode: workers claim from the store
 	Settings boot.Settings
 	Holder   string // names this instance among all schedulers; required
 	Log      *slog.Logger
 	Wake     func(due []core.Lane) // tells idle workers of this process what is due. Nil means none are here
 	// Types are the defaults that jobs of schedules get; kept fresh by the host. Nil means none.
-	Types *core.Types
+	Types *typecache.Cache
 	// Alerts tells of alerts. Nil means that nobody is told.
 	Alerts func(ctx context.Context, alerts []core.Alert) error
 	// Counts counts what becomes of due instants. Nil means that nobody counts.
-	Counts *core.ScheduleCounts
+	Counts *schedule.Counts
 	// OnTick sees every pass that succeeded. Nil means nobody looks.
-	OnTick func(core.TickReport)
+	OnTick func(tick.Report)
 	// Stats are the numbers that the log gets once a minute. Nil means that it does not.
 	Stats core.StatsStore
 	// Rest lets go of what the store holds while nobody works, before a process is frozen for a while. Nil means nothing is held.
@@ -42,7 +46,7 @@ type Options struct {
 
 // Function is the tick function.
 type Function struct {
-	ticker *core.Ticker
+	ticker *tick.Ticker
 	period time.Duration
 	topics map[core.Priority]core.Topic
 	state  *stateLog       // nil where the log gets no numbers
@@ -66,7 +70,7 @@ func New(ctx context.Context, o Options) (*Function, error) {
 	if o.Stats != nil {
 		f.state = &stateLog{store: o.Stats, log: o.Log, latest: cmp.Or(o.invocation.state, new(latest))}
 	}
-	onTick := func(r core.TickReport) {
+	onTick := func(r tick.Report) {
 		if o.OnTick != nil {
 			o.OnTick(r)
 		}
@@ -74,8 +78,8 @@ func New(ctx context.Context, o Options) (*Function, error) {
 			f.state.ticked(f.ctx, r)
 		}
 	}
-	schedules := core.ScheduleOptions{Types: o.Types, Takeover: o.Settings.Takeover()}
-	t, err := core.NewTicker(o.Store, core.TickerOptions{
+	schedules := schedule.Options{Types: o.Types, Takeover: o.Settings.Takeover()}
+	t, err := tick.New(o.Store, tick.Options{
 		LeaveIdle: o.invocation.leaveIdle, LeaveAfter: o.invocation.leaveAfter,
 		MaintainNext: o.invocation.upkeep,
 		Holder:       o.Holder, Period: o.Settings.Tick, LeaseLength: o.Settings.BucketLease, Topics: f.topics, Wake: o.Wake,
@@ -83,8 +87,8 @@ func New(ctx context.Context, o Options) (*Function, error) {
 		Schedules: schedules, OnAlerts: o.Alerts, Counts: o.Counts,
 		OnTick:      onTick,
 		Unannounced: o.Functions,
-		Dispatch:    core.DispatchOptions{Ceiling: o.Settings.Window, Concurrency: o.Concurrency},
-		OnEvent:     func(e core.TickEvent) { logEvent(o.Log, e) },
+		Dispatch:    tick.DispatchOptions{Ceiling: o.Settings.Window, Concurrency: o.Concurrency},
+		OnEvent:     func(e tick.Event) { logEvent(o.Log, e) },
 	})
 	if err != nil {
 		f.close(ctx)
@@ -101,8 +105,8 @@ func (f *Function) Run(ctx context.Context) error {
 	return f.ticker.Run(ctx)
 }
 
-// TakeCredit is the credit for dispatch at submit; see core.Ticker.
-func (f *Function) TakeCredit(ctx context.Context, queue core.QueueKey, n int) int {
+// TakeCredit is the credit for dispatch at submit; see Ticker.
+func (f *Function) TakeCredit(ctx context.Context, queue queuegroup.Key, n int) int {
 	return f.ticker.TakeCredit(ctx, queue, n)
 }
 
@@ -118,14 +122,14 @@ func (f *Function) close(ctx context.Context) {
 	}
 }
 
-func logEvent(log *slog.Logger, e core.TickEvent) {
+func logEvent(log *slog.Logger, e tick.Event) {
 	level := slog.LevelInfo
 	switch e.Kind {
-	case core.TickFailed, core.PublishFailed, core.MaintainFailed, core.JobQuarantined, core.RowSetApart:
+	case tick.TickFailed, tick.PublishFailed, tick.MaintainFailed, tick.JobQuarantined, tick.RowSetApart:
 		level = slog.LevelError
-	case core.LeasesLost, core.JobsLost, core.JobSuspected, core.ScheduleBroken, core.AlertsUnsent:
+	case tick.LeasesLost, tick.JobsLost, tick.JobSuspected, tick.ScheduleBroken, tick.AlertsUnsent:
 		level = slog.LevelWarn
-	case core.Maintained:
+	case tick.Maintained:
 		level = slog.LevelDebug
 	}
 	args := []any{}
@@ -141,7 +145,7 @@ func logEvent(log *slog.Logger, e core.TickEvent) {
 	if e.Err != nil {
 		args = append(args, "error", e.Err)
 	}
-	if e.Kind == core.Maintained {
+	if e.Kind == tick.Maintained {
 		args = append(args, "partitions_made", e.Upkeep.PartitionsMade, "partitions_dropped", e.Upkeep.PartitionsDropped,
 			"dead_dropped", e.Upkeep.DeadDropped, "rollups_merged", e.Upkeep.RollupsMerged, "overflow", e.Upkeep.Overflow)
 	}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/queuegroup"
 	"github.com/belfry-dev/belfry/functions/boot"
 )
 
@@ -55,7 +56,7 @@ func Visibility(s boot.Settings, most time.Duration) (time.Duration, error) {
 }
 
 // losses tell of each queue how receiving from it goes.
-type losses map[core.QueueKey]*loss
+type losses map[queuegroup.Key]*loss
 
 // loss is of one queue.
 type loss struct {
@@ -117,15 +118,15 @@ type watchedQueue struct {
 // watch watches each queue of q.
 func watch(q core.Queue) (core.Queue, losses) {
 	all := losses{}
-	for _, key := range core.GroupsOf(q).Keys() {
+	for _, key := range queuegroup.GroupsOf(q).Keys() {
 		all[key] = &loss{}
 	}
-	return core.WrapQueue(q, func(group string, q core.Queue) core.Queue { return &watchedQueue{q, group, all} }), all
+	return queuegroup.Wrap(q, func(group string, q core.Queue) core.Queue { return &watchedQueue{q, group, all} }), all
 }
 
 // OpenSubscription opens one that is watched.
 func (q *watchedQueue) OpenSubscription(ctx context.Context, p core.Priority) (core.Subscription, error) {
-	loss := q.losses[core.QueueKey{Priority: p, Group: q.group}]
+	loss := q.losses[queuegroup.Key{Priority: p, Group: q.group}]
 	s, err := q.Queue.OpenSubscription(ctx, p)
 	if err != nil {
 		loss.end(err, time.Now())

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/queuegroup"
 	"github.com/belfry-dev/belfry/functions/boot"
 )
 
@@ -76,7 +77,7 @@ func TestHealthOfAHostIsThatOfItsQueues(t *testing.T) {
 		told("just lost again", false)
 		time.Sleep(lostFor + time.Second)
 		told("lost again", true)
-		lost[core.QueueKey{Priority: core.Bulk}].end(nil, time.Now())
+		lost[queuegroup.Key{Priority: core.Bulk}].end(nil, time.Now())
 		told("a message came", false)
 	})
 	if err := (losses)(nil).tell(time.Now()); err != nil {

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/queuegroup"
+	"github.com/belfry-dev/belfry/core/typecache"
+	"github.com/belfry-dev/belfry/core/work"
 	"github.com/belfry-dev/belfry/functions/boot"
 )
 
@@ -22,12 +25,12 @@ type Options struct {
 	// Deliver does the work of jobs that have a target, or whose type has one; Types knows which do, kept fresh by
 	// whoever made it. Nil means that handlers do all work.
 	Deliver core.Handler
-	Types   *core.Types
+	Types   *typecache.Cache
 	// Waker wakes a tick function that ends when idle. Nil means that none does.
 	Waker *boot.Waker
 	// Announcer says in the store that the worker is there; hosts that make a worker for each call share one. Nil means
 	// NewAnnouncer's.
-	Announcer *core.Announcer
+	Announcer *work.Announcer
 	// Pass is where messages go whose jobs other workers run, where they come with a call. Nil means Queue.
 	Pass core.Queue
 	// Poll is the longest sleep between claims in direct mode. Zero means 1 s; longer where a tick of the same
@@ -37,18 +40,18 @@ type Options struct {
 
 // NewAnnouncer announces the worker of o, which runs all the time or, where function names one, in an instance of that
 // function, for as long as there is work.
-func NewAnnouncer(o Options, function string) *core.Announcer {
+func NewAnnouncer(o Options, function string) *work.Announcer {
 	who := core.Presence{ID: o.ID, Version: boot.Version()}
 	who.Host, _ = os.Hostname()
 	if function != "" {
 		who.ID, who.Host, who.Function = function, "", true
 	}
-	return core.NewAnnouncer(o.Store, who)
+	return work.NewAnnouncer(o.Store, who)
 }
 
 // Function is the worker function.
 type Function struct {
-	worker *core.Worker
+	worker *work.Worker
 	queue  core.Queue
 }
 
@@ -65,11 +68,11 @@ func New(o Options) (*Function, error) {
 	if o.Announcer == nil {
 		o.Announcer = NewAnnouncer(o, "")
 	}
-	w, err := core.NewWorker(o.Store, o.Handlers, core.WorkerOptions{
+	w, err := work.New(o.Store, o.Handlers, work.Options{
 		ID: o.ID, Slots: o.Settings.Workers, Priorities: o.Settings.TakenPriorities(), Groups: o.Settings.TakenGroups(), CriticalSlots: critical, Lease: o.Settings.Lease, Heartbeat: o.Settings.Heartbeat,
 		Timeout: o.Settings.Timeout, MaxTime: o.Settings.MaxTimeout, StopGrace: grace, Poll: o.Poll,
 		Deliver: o.Deliver, Types: o.Types, Announcer: o.Announcer, Pass: o.Pass,
-		OnEvent: func(e core.WorkEvent) { logEvent(o.Log, e) },
+		OnEvent: func(e work.Event) { logEvent(o.Log, e) },
 	})
 	if err != nil {
 		return nil, err
@@ -86,7 +89,7 @@ func (f *Function) Run(ctx context.Context) error {
 }
 
 // ReceivedQueues name the queues that it receives from.
-func (f *Function) ReceivedQueues() []core.QueueKey { return f.worker.ReceivedQueues(f.queue) }
+func (f *Function) ReceivedQueues() []queuegroup.Key { return f.worker.ReceivedQueues(f.queue) }
 
 // Wake makes a direct worker claim at once.
 func (f *Function) Wake() { f.worker.Wake() }
@@ -95,22 +98,22 @@ func (f *Function) Wake() { f.worker.Wake() }
 func (f *Function) Poke(id int64) { f.worker.Poke(id) }
 
 // Counts is what the worker did and holds.
-func (f *Function) Counts() core.WorkerCounts { return f.worker.Counts() }
+func (f *Function) Counts() work.Counts { return f.worker.Counts() }
 
-func logEvent(log *slog.Logger, e core.WorkEvent) {
+func logEvent(log *slog.Logger, e work.Event) {
 	level := slog.LevelWarn
 	switch e.Kind {
-	case core.StoreBack, core.QueueBack, core.Registered:
+	case work.StoreBack, work.QueueBack, work.Registered:
 		level = slog.LevelInfo
-	case core.StoreLost, core.QueueLost, core.EndDropped, core.Panicked, core.Leaked:
+	case work.StoreLost, work.QueueLost, work.EndDropped, work.Panicked, work.Leaked:
 		level = slog.LevelError
 	}
 	args := []any{"worker", e.Worker}
 	if e.Job.ID != 0 {
 		args = append(args, "job", fmt.Sprint(e.Job.ID), "type", e.Type, "priority", e.Priority.String())
 	}
-	if e.Kind == core.QueueLost || e.Kind == core.QueueBack {
-		args = append(args, "queue", core.QueueKey{Priority: e.Priority, Group: e.Group}.String())
+	if e.Kind == work.QueueLost || e.Kind == work.QueueBack {
+		args = append(args, "queue", queuegroup.Key{Priority: e.Priority, Group: e.Group}.String())
 	}
 	if e.Err != nil {
 		args = append(args, "error", e.Err)

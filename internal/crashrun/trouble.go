@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
 )
 
 // heldKey is the dedupe key that a transaction of a stranger holds.
@@ -54,7 +55,7 @@ func (t *trouble) prepare(ctx context.Context, store core.ScheduleStore, damaged
 	for _, name := range names {
 		rule := core.ScheduleRule{Every: core.ScheduleLength(time.Second), Type: "work", Priority: "default", Missed: "all", Overlap: core.OverlapAllow}
 		_, err := store.CreateSchedule(ctx, core.Schedule{Name: name, Rule: rule, State: core.ScheduleState{
-			Anchor: t.begun, Accounted: t.begun, NextDue: t.begun.Add(time.Second), TZData: core.TZDataVersion(),
+			Anchor: t.begun, Accounted: t.begun, NextDue: t.begun.Add(time.Second), TZData: schedule.TZDataVersion(),
 		}})
 		if err != nil {
 			return err

@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/belfry-dev/belfry/core/tick"
+	"github.com/belfry-dev/belfry/core/typecache"
 )
 
 // Whatever any column of any table holds, passes of the tick with watch and upkeep succeed, all buckets are held, and jobs
@@ -142,16 +145,16 @@ type expected struct {
 func goOn(t *testing.T, h hurt, what string, want expected) {
 	t.Helper()
 	ctx := t.Context()
-	types := core.NewTypes(h.store, core.TypesOptions{})
+	types := typecache.New(h.store, typecache.Options{})
 	if err := types.Refresh(ctx); err != nil {
 		t.Errorf("%s: types: %v", what, err)
 		return
 	}
-	ticker := newTicker(t, h.store, core.TickerOptions{
-		Holder: "b", Schedules: core.ScheduleOptions{Types: types},
+	ticker := newTicker(t, h.store, tick.Options{
+		Holder: "b", Schedules: schedule.Options{Types: types},
 		Maintain: core.MaintainRequest{HistoryRetention: time.Hour, DeadRetention: time.Hour, LedgerRetention: time.Hour},
-		OnEvent: func(e core.TickEvent) {
-			if e.Kind == core.MaintainFailed && !want.upkeep || e.Kind == core.AlertsUnsent {
+		OnEvent: func(e tick.Event) {
+			if e.Kind == tick.MaintainFailed && !want.upkeep || e.Kind == tick.AlertsUnsent {
 				t.Errorf("%s: %v", what, e.Err)
 			}
 		},
@@ -233,7 +236,7 @@ func populate(t *testing.T, h hurt) {
 	must(err)
 	var ids []int64
 	for range 5 {
-		ids = append(ids, submit(t, h.store, 1, neighbour("victim"))...)
+		ids = append(ids, submitJobs(t, h.store, 1, neighbour("victim"))...)
 	}
 	jobs := claim(t, h.store, "victim", 4, time.Hour)
 	ended := []core.AttemptError{{Attempt: 1, At: time.Now(), Error: "no", Kind: core.KindError}}
@@ -250,6 +253,6 @@ func populate(t *testing.T, h hurt) {
 	_, err = h.store.Secret(ctx, "victim", json.RawMessage("0123456789abcdef"))
 	must(err)
 	keepSchedule(t, h.store, "victim")
-	tick(t, newTicker(t, h.store, core.TickerOptions{Holder: "dead"}))
+	tickOnce(t, newTicker(t, h.store, tick.Options{Holder: "dead"}))
 	must(h.exec("UPDATE " + h.prefix + "scheduler_leases SET expires_at = " + map[bool]string{true: "0", false: "'epoch'"}[h.prefix == ""]))
 }

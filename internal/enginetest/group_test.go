@@ -10,16 +10,21 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/local"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/fleet"
+	"github.com/belfry-dev/belfry/core/queuegroup"
+	"github.com/belfry-dev/belfry/core/submit"
+	"github.com/belfry-dev/belfry/core/tick"
+	"github.com/belfry-dev/belfry/core/work"
 )
 
 // group gives groups of types queues of their own, in memory.
 func (w *works) group(patterns map[string][]string) {
 	w.Helper()
-	groups, err := core.NewQueueGroups(patterns)
+	groups, err := queuegroup.New(patterns)
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.from, err = core.NewGroupedQueue(groups, func(group string) (core.Queue, error) {
+	w.from, err = queuegroup.NewQueue(groups, func(group string) (core.Queue, error) {
 		if group == "" {
 			return w.queue, nil
 		}
@@ -79,7 +84,7 @@ func TestWorkersWithGroupsOfTypesGetNoStrays(t *testing.T) {
 }
 
 // groupWorker runs a worker and returns what stops it. Its jobs take a while.
-func (w *works) groupWorker(o core.WorkerOptions, takes time.Duration, types ...string) (stop func()) {
+func (w *works) groupWorker(o work.Options, takes time.Duration, types ...string) (stop func()) {
 	w.Helper()
 	handlers := core.Handlers{}
 	for _, typ := range types {
@@ -91,7 +96,7 @@ func (w *works) groupWorker(o core.WorkerOptions, takes time.Duration, types ...
 			return nil, nil
 		})
 	}
-	worker, err := core.NewWorker(w.store, handlers, o)
+	worker, err := work.New(w.store, handlers, o)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -112,26 +117,26 @@ func TestASlowGroupHoldsUpNoOther(t *testing.T) {
 		t.Run(fmt.Sprint("published at submit: ", atSubmit), func(t *testing.T) {
 			bubble(t, func(w *works) {
 				w.group(map[string][]string{"slow": {"slow.*"}})
-				ticker := newTicker(w.T, w.store, core.TickerOptions{Holder: "a", Topics: w.topics})
+				ticker := newTicker(w.T, w.store, tick.Options{Holder: "a", Topics: w.topics})
 				defer run(w.T, ticker)()
-				defer w.groupWorker(core.WorkerOptions{ID: "slow", Slots: 2, CriticalSlots: -1}, 20*time.Second, "slow.job")()
-				defer w.groupWorker(core.WorkerOptions{ID: "quick", Slots: 10, CriticalSlots: -1}, time.Millisecond, "echo")()
+				defer w.groupWorker(work.Options{ID: "slow", Slots: 2, CriticalSlots: -1}, 20*time.Second, "slow.job")()
+				defer w.groupWorker(work.Options{ID: "quick", Slots: 10, CriticalSlots: -1}, time.Millisecond, "echo")()
 				var store core.SubmitStore = w.store
 				if atSubmit {
-					store = w.atSubmit(ticker, func(o *core.SubmitDispatchOptions) { o.Fleet = core.NewFleetView(w.store) })
+					store = w.atSubmit(ticker, func(o *submit.DispatchOptions) { o.Fleet = fleet.NewView(w.store) })
 				}
 				time.Sleep(2 * time.Second)
-				submit(w.T, store, 1000, core.NewJob{Type: "slow.job"})
+				submitJobs(w.T, store, 1000, core.NewJob{Type: "slow.job"})
 				time.Sleep(30 * time.Second)
 				for range 30 {
-					id := submit(w.T, store, 1, core.NewJob{Type: "echo"})[0]
+					id := submitJobs(w.T, store, 1, core.NewJob{Type: "echo"})[0]
 					time.Sleep(2 * time.Second)
 					if job := get(w.T, w.store, id); job.Status != core.Done || job.StartedAt.Sub(job.RunAt) > 1100*time.Millisecond {
 						w.Errorf("job %d is %s, started %s after it was due", id, job.Status, job.StartedAt.Sub(job.RunAt))
 					}
 				}
 				stats, err := w.store.Stats(context.Background(), time.Minute)
-				if err != nil || stats.Queues[1].Queued > core.WindowFloor+10 || stats.Queues[1].Queued < core.WindowFloor/2 {
+				if err != nil || stats.Queues[1].Queued > tick.WindowFloor+10 || stats.Queues[1].Queued < tick.WindowFloor/2 {
 					w.Errorf("%+v, %v: want a window of the slow group's jobs queued", stats.Queues, err)
 				}
 			})
@@ -143,15 +148,15 @@ func TestASlowGroupHoldsUpNoOther(t *testing.T) {
 func TestAWorkerOfAllGroupsServesEach(t *testing.T) {
 	bubble(t, func(w *works) {
 		w.group(map[string][]string{"a": {"a.*"}, "b": {"b.*"}})
-		defer run(w.T, newTicker(w.T, w.store, core.TickerOptions{Holder: "a", Topics: w.topics}))()
-		stop := w.groupWorker(core.WorkerOptions{ID: "all", Slots: 4, CriticalSlots: -1}, 100*time.Millisecond, "a.x", "b.x", "echo")
+		defer run(w.T, newTicker(w.T, w.store, tick.Options{Holder: "a", Topics: w.topics}))()
+		stop := w.groupWorker(work.Options{ID: "all", Slots: 4, CriticalSlots: -1}, 100*time.Millisecond, "a.x", "b.x", "echo")
 		defer stop()
 		var ids []int64
 		for _, p := range core.Priorities {
-			ids = append(ids, submit(w.T, w.store, 300, core.NewJob{Type: "a.x", Priority: p})...)
+			ids = append(ids, submitJobs(w.T, w.store, 300, core.NewJob{Type: "a.x", Priority: p})...)
 		}
 		time.Sleep(5 * time.Second)
-		few := append(submit(w.T, w.store, 5, core.NewJob{Type: "b.x"}), submit(w.T, w.store, 5, core.NewJob{})...)
+		few := append(submitJobs(w.T, w.store, 5, core.NewJob{Type: "b.x"}), submitJobs(w.T, w.store, 5, core.NewJob{})...)
 		time.Sleep(5 * time.Second)
 		w.ended(few) // beside 900 of the other group, of which 40 run a second
 		time.Sleep(30 * time.Second)
@@ -166,24 +171,24 @@ func TestAChangeOfGroupsLosesNothing(t *testing.T) {
 		before := map[string][]string{"media": {"video.*", "image.*"}}
 		after := map[string][]string{"media": {"image.*"}, "film": {"video.*"}, "rest": {"echo"}}
 		w.group(before)
-		ticker := newTicker(w.T, w.store, core.TickerOptions{Holder: "before", Topics: w.topics, Unannounced: true})
+		ticker := newTicker(w.T, w.store, tick.Options{Holder: "before", Topics: w.topics, Unannounced: true})
 		stop := run(w.T, ticker)
 		var ids []int64
 		for _, typ := range []string{"video.x", "image.x", "echo"} {
-			ids = append(ids, submit(w.T, w.store, 20, core.NewJob{Type: typ})...)
+			ids = append(ids, submitJobs(w.T, w.store, 20, core.NewJob{Type: typ})...)
 		}
 		time.Sleep(3 * time.Second)
 		stop()
 		old := w.from
 		w.group(after)
-		defer run(w.T, newTicker(w.T, w.store, core.TickerOptions{Holder: "after", Topics: w.topics}))()
+		defer run(w.T, newTicker(w.T, w.store, tick.Options{Holder: "after", Topics: w.topics}))()
 		var stops []func()
 		for _, typ := range []string{"video.x", "image.x", "echo"} {
-			stops = append(stops, w.groupWorker(core.WorkerOptions{ID: "new " + typ, Slots: 10}, time.Millisecond, typ))
+			stops = append(stops, w.groupWorker(work.Options{ID: "new " + typ, Slots: 10}, time.Millisecond, typ))
 		}
 		changed := w.from
 		w.from = old // one that was not restarted still receives what was sent to the old queues
-		stops = append(stops, w.groupWorker(core.WorkerOptions{ID: "old", Slots: 10, Groups: []string{"media", ""}}, time.Millisecond, "image.x"))
+		stops = append(stops, w.groupWorker(work.Options{ID: "old", Slots: 10, Groups: []string{"media", ""}}, time.Millisecond, "image.x"))
 		w.from = changed
 		time.Sleep(2 * time.Minute)
 		for _, stop := range stops {

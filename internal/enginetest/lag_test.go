@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/work"
 )
 
 // A counter never falls: jobs whose run_at lies years back carry no sum of lags over its end.
@@ -15,8 +16,8 @@ func TestLagOfJobsFromLongAgo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := openStore(t, nil)
 		const n = 100 // ten years each: a thousand years
-		submit(t, store, n, core.NewJob{RunAt: time.Now().AddDate(-core.PastYears, 0, 1)})
-		w, err := core.NewWorker(store, core.Handlers{"echo": core.HandlerFunc(func(context.Context, *core.Job) (json.RawMessage, error) { return nil, nil })}, core.WorkerOptions{ID: "w"})
+		submitJobs(t, store, n, core.NewJob{RunAt: time.Now().AddDate(-core.PastYears, 0, 1)})
+		w, err := work.New(store, core.Handlers{"echo": core.HandlerFunc(func(context.Context, *core.Job) (json.RawMessage, error) { return nil, nil })}, work.Options{ID: "w"})
 		if err != nil {
 			t.Fatal(err)
 		}

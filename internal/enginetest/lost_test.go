@@ -8,20 +8,21 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/tick"
 )
 
 // Nobody but the reaper can count an attempt whose worker is gone: as lost, and as what became of it.
 func TestLostAttemptsAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := rollupsRefused{Store: openStore(t, nil), times: new(int)}
-		submit(t, store, 3, core.NewJob{})
-		submit(t, store, 2, core.NewJob{MaxAttempts: 1})
+		submitJobs(t, store, 3, core.NewJob{})
+		submitJobs(t, store, 2, core.NewJob{MaxAttempts: 1})
 		claim(t, store, "echo", 5, time.Minute)
 		time.Sleep(time.Minute + time.Second)
-		ticker := newTicker(t, store, core.TickerOptions{})
+		ticker := newTicker(t, store, tick.Options{})
 		*store.times = 1
-		tick(t, ticker) // the counts it could not write come with the next pass
-		tick(t, ticker)
+		tickOnce(t, ticker) // the counts it could not write come with the next pass
+		tickOnce(t, ticker)
 		stats, err := store.Stats(t.Context(), time.Hour)
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,8 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/local"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/tick"
+	"github.com/belfry-dev/belfry/core/work"
 )
 
 // mortal is what a process that can be killed has of the store: nothing any more, once it is dead.
@@ -87,7 +89,7 @@ func supervise(t *testing.T, store core.Store, queue core.Queue, slots int) (dea
 					return nil, ctx.Err()
 				}),
 			}
-			w, err := core.NewWorker(m, handlers, core.WorkerOptions{ID: fmt.Sprint("process ", n), Slots: slots, StopGrace: -1})
+			w, err := work.New(m, handlers, work.Options{ID: fmt.Sprint("process ", n), Slots: slots, StopGrace: -1})
 			if err != nil {
 				t.Error(err)
 				return
@@ -128,7 +130,7 @@ func TestPoisonSparesTheInnocent(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				store := openStore(t, nil)
-				opts := core.TickerOptions{}
+				opts := tick.Options{}
 				var queue core.Queue
 				if c.queue {
 					memory, err := local.Open(nil)
@@ -142,16 +144,16 @@ func TestPoisonSparesTheInnocent(t *testing.T) {
 						}
 					}
 				}
-				var named []core.TickEvent
-				opts.OnEvent = func(e core.TickEvent) {
-					if e.Kind == core.JobQuarantined {
+				var named []tick.Event
+				opts.OnEvent = func(e tick.Event) {
+					if e.Kind == tick.JobQuarantined {
 						named = append(named, e)
 					}
 				}
 				stop := run(t, newTicker(t, store, opts))
 				deaths := supervise(t, store, queue, 100)
-				innocent := submit(t, store, 40, core.NewJob{Backoff: c.waits, MaxAttempts: c.attempts})
-				poison := submit(t, store, c.poisons, core.NewJob{Type: "poison", Backoff: c.waits, MaxAttempts: c.attempts})
+				innocent := submitJobs(t, store, 40, core.NewJob{Backoff: c.waits, MaxAttempts: c.attempts})
+				poison := submitJobs(t, store, c.poisons, core.NewJob{Type: "poison", Backoff: c.waits, MaxAttempts: c.attempts})
 				sparesInnocent(t, store, innocent, poison)
 				if n := deaths.Load(); n > int64(c.poisons*core.MaxLosses) {
 					t.Errorf("%d processes died of %d jobs", n, c.poisons)
@@ -199,10 +201,10 @@ func sparesInnocent(t *testing.T, store core.Store, innocent, poison []int64) {
 func TestOneAttemptIsOneRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := openStore(t, nil)
-		id := submit(t, store, 1, core.NewJob{MaxAttempts: 1})[0]
+		id := submitJobs(t, store, 1, core.NewJob{MaxAttempts: 1})[0]
 		claim(t, store, "echo", 1, time.Minute)
 		time.Sleep(time.Minute + time.Second)
-		tick(t, newTicker(t, store, core.TickerOptions{}))
+		tickOnce(t, newTicker(t, store, tick.Options{}))
 		job := get(t, store, id)
 		if job.Status != core.Failed || job.Attempts != 1 || len(job.Errors) != 1 || job.Errors[0].Kind != core.KindLost {
 			t.Errorf("%s after %d attempts: %+v", job.Status, job.Attempts, job.Errors)

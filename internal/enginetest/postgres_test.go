@@ -13,6 +13,8 @@ import (
 	"github.com/belfry-dev/belfry/adapters/local"
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/tick"
+	"github.com/belfry-dev/belfry/core/work"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
@@ -62,12 +64,12 @@ func TestQueueModeOnPostgres(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		worker, err := core.NewWorker(store, core.Handlers{"echo": handle}, core.WorkerOptions{ID: name, Slots: 100})
+		worker, err := work.New(store, core.Handlers{"echo": handle}, work.Options{ID: name, Slots: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
-		stopTicker := run(t, newTicker(t, store, core.TickerOptions{Holder: name, Topics: topics, Period: 50 * time.Millisecond, LeaseLength: time.Second,
-			Dispatch: core.DispatchOptions{Lease: time.Second}})) // what is left in a topic that is gone comes again soon
+		stopTicker := run(t, newTicker(t, store, tick.Options{Holder: name, Topics: topics, Period: 50 * time.Millisecond, LeaseLength: time.Second,
+			Dispatch: tick.DispatchOptions{Lease: time.Second}})) // what is left in a topic that is gone comes again soon
 		ctx, cancel := context.WithCancel(t.Context())
 		var working sync.WaitGroup
 		working.Go(func() {
@@ -107,11 +109,11 @@ func TestQueueModeOnPostgres(t *testing.T) {
 	stopFirst, stopSecond := process("first"), process("second")
 	var ids []int64
 	for _, p := range core.Priorities {
-		ids = append(ids, submit(t, store, 300, core.NewJob{Priority: p})...)
+		ids = append(ids, submitJobs(t, store, 300, core.NewJob{Priority: p})...)
 	}
 	wait(500)
 	stopFirst()
-	ids = append(ids, submit(t, store, 300, core.NewJob{})...)
+	ids = append(ids, submitJobs(t, store, 300, core.NewJob{})...)
 	wait(len(ids) - 500)
 	stopSecond()
 	for _, id := range ids {
@@ -124,9 +126,9 @@ func TestQueueModeOnPostgres(t *testing.T) {
 // A real server becomes read-only, as a standby is, and comes back.
 func TestTickerOnAReadOnlyPostgres(t *testing.T) {
 	store, url := openPostgres(t)
-	told := make(chan core.TickEvent, 1000)
-	stop := run(t, newTicker(t, store, core.TickerOptions{Period: 20 * time.Millisecond, LeaseLength: time.Second, OnEvent: func(e core.TickEvent) { told <- e }}))
-	await := func(kind core.TickEventKind) core.TickEvent {
+	told := make(chan tick.Event, 1000)
+	stop := run(t, newTicker(t, store, tick.Options{Period: 20 * time.Millisecond, LeaseLength: time.Second, OnEvent: func(e tick.Event) { told <- e }}))
+	await := func(kind tick.EventKind) tick.Event {
 		t.Helper()
 		timeout := time.After(patience)
 		for {
@@ -140,13 +142,13 @@ func TestTickerOnAReadOnlyPostgres(t *testing.T) {
 			}
 		}
 	}
-	await(core.Maintained) // it is in office
+	await(tick.Maintained) // it is in office
 	readOnly(t, url, "on")
-	for e := await(core.TickFailed); !errors.Is(e.Err, core.ErrReadOnly); {
-		e = await(core.TickFailed) // that its session was cut off may come first
+	for e := await(tick.TickFailed); !errors.Is(e.Err, core.ErrReadOnly); {
+		e = await(tick.TickFailed) // that its session was cut off may come first
 	}
 	readOnly(t, url, "off")
-	await(core.TickRecovered)
+	await(tick.TickRecovered)
 	stop()
 }
 

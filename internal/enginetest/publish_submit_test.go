@@ -2,20 +2,23 @@ package enginetest
 
 import (
 	"context"
-	"github.com/belfry-dev/belfry/core"
-	"github.com/belfry-dev/belfry/core/queuetest"
 	"testing"
 	"time"
+
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/queuetest"
+	"github.com/belfry-dev/belfry/core/submit"
+	"github.com/belfry-dev/belfry/core/tick"
 )
 
 // atSubmit is dispatch at submit with the credit of a ticker.
-func (w *works) atSubmit(ticker *core.Ticker, change func(*core.SubmitDispatchOptions)) *core.SubmitDispatcher {
+func (w *works) atSubmit(ticker *tick.Ticker, change func(*submit.DispatchOptions)) *submit.Dispatcher {
 	w.Helper()
-	opts := core.SubmitDispatchOptions{Topics: w.topics, TakeCredit: ticker.TakeCredit}
+	opts := submit.DispatchOptions{Topics: w.topics, TakeCredit: ticker.TakeCredit}
 	if change != nil {
 		change(&opts)
 	}
-	d, err := core.NewSubmitDispatcher(w.store, opts)
+	d, err := submit.NewDispatcher(w.store, opts)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -26,8 +29,8 @@ func TestDispatchAtSubmitDoesNotWaitForTheTick(t *testing.T) {
 	bubble(t, func(w *works) {
 		ticker := w.begin("a")
 		d := w.atSubmit(ticker, nil)
-		later := submit(w.T, d, 300, core.NewJob{Delay: time.Minute}) // takes no credit
-		ids := submit(w.T, d, 5, core.NewJob{})
+		later := submitJobs(w.T, d, 300, core.NewJob{Delay: time.Minute}) // takes no credit
+		ids := submitJobs(w.T, d, 5, core.NewJob{})
 		stopWorker := w.work("worker", 10, time.Millisecond)
 		time.Sleep(100 * time.Millisecond) // no tick
 		stopWorker()
@@ -44,7 +47,7 @@ func TestDispatchAtSubmitDoesNotWaitForTheTick(t *testing.T) {
 func TestDispatchAtSubmitOfJobsUnderKeys(t *testing.T) {
 	bubble(t, func(w *works) {
 		ticker := w.begin("a")
-		s := core.NewSubmitter(w.atSubmit(ticker, nil), core.SubmitterOptions{})
+		s := submit.New(w.atSubmit(ticker, nil), submit.Options{})
 		stopWorker := w.work("worker", 10, time.Millisecond)
 		render := func([]core.Submitted) (core.Answer, error) { return core.Answer{Status: 201, Body: []byte("x")}, nil }
 		one := func(ctx context.Context, key core.IdempotencyKey, jobs []core.NewJob, _ func([]core.Submitted) (core.Answer, error)) (core.Once, error) {
@@ -87,25 +90,25 @@ func TestDispatchAtSubmitKeepsToTheCredit(t *testing.T) {
 	bubble(t, func(w *works) {
 		ticker := w.begin("a")
 		d := w.atSubmit(ticker, nil)
-		ids := submit(w.T, d, 300, core.NewJob{})
+		ids := submitJobs(w.T, d, 300, core.NewJob{})
 		queued := 0
 		for _, id := range ids {
 			if get(w.T, w.store, id).Status == core.Queued {
 				queued++
 			}
 		}
-		if queued == 0 || queued > core.WindowFloor {
+		if queued == 0 || queued > tick.WindowFloor {
 			w.Errorf("%d of 300 jobs were dispatched at submit, want some, within the window", queued)
 		}
-		tick(w.T, ticker)
-		tick(w.T, ticker) // the window is full and a backlog is left
-		for _, id := range submit(w.T, d, 10, core.NewJob{}) {
+		tickOnce(w.T, ticker)
+		tickOnce(w.T, ticker) // the window is full and a backlog is left
+		for _, id := range submitJobs(w.T, d, 10, core.NewJob{}) {
 			if got := get(w.T, w.store, id).Status; got != core.Scheduled {
 				w.Fatalf("job %d, submitted behind a backlog, is %s", id, got)
 			}
 		}
-		if n := len(w.sent); n > core.WindowFloor {
-			w.Errorf("%d jobs are in the queue, beyond the window of %d", n, core.WindowFloor)
+		if n := len(w.sent); n > tick.WindowFloor {
+			w.Errorf("%d jobs are in the queue, beyond the window of %d", n, tick.WindowFloor)
 		}
 	})
 }
@@ -115,16 +118,16 @@ func TestTheTickIsTheNetOfDispatchAtSubmit(t *testing.T) {
 		ticker := w.begin("a")
 		d := w.atSubmit(ticker, nil)
 		w.queue.FailSends(core.Default, queuetest.LoseAll)
-		failed := submit(w.T, d, 5, core.NewJob{})
+		failed := submitJobs(w.T, d, 5, core.NewJob{})
 		if job := get(w.T, w.store, failed[0]); job.Status != core.Queued {
 			w.Fatalf("the job is %s, want queued", job.Status)
 		}
-		resting := submit(w.T, d, 5, core.NewJob{})
+		resting := submitJobs(w.T, d, 5, core.NewJob{})
 		if job := get(w.T, w.store, resting[0]); job.Status != core.Scheduled {
 			w.Errorf("right after a failed Send a job is %s, want scheduled: the queue is in trouble", job.Status)
 		}
 		w.queue.FailSends(core.Default, nil)
-		tick(w.T, ticker)
+		tickOnce(w.T, ticker)
 		for _, id := range failed {
 			if got := w.times(id); got != 2 {
 				w.Errorf("job %d was published %d times, want again at the next tick", id, got)

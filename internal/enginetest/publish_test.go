@@ -9,17 +9,18 @@ import (
 
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/core/queuetest"
+	"github.com/belfry-dev/belfry/core/tick"
 )
 
 func TestAGroupSentInPartIsPublishedAgainAtTheNextTick(t *testing.T) {
 	bubble(t, func(w *works) {
 		ticker := w.begin("a")
-		ids := submit(w.T, w.store, 40, core.NewJob{})
+		ids := submitJobs(w.T, w.store, 40, core.NewJob{})
 		w.queue.FailSends(core.Default, queuetest.LoseEveryOther)
-		tick(w.T, ticker) // finds the lane
-		tick(w.T, ticker) // marks and sends
+		tickOnce(w.T, ticker) // finds the lane
+		tickOnce(w.T, ticker) // marks and sends
 		w.queue.FailSends(core.Default, nil)
-		tick(w.T, ticker)
+		tickOnce(w.T, ticker)
 		twice := 0
 		for _, id := range ids {
 			if w.times(id) == 2 {
@@ -39,7 +40,7 @@ func TestARunningTickerPublishesAgainWhatFailed(t *testing.T) {
 		stop := run(w.T, w.ticker("a", nil))
 		time.Sleep(500 * time.Millisecond)
 		w.queue.FailSends(core.Default, queuetest.LoseAll)
-		ids := submit(w.T, w.store, 40, core.NewJob{})
+		ids := submitJobs(w.T, w.store, 40, core.NewJob{})
 		time.Sleep(time.Second)
 		w.queue.FailSends(core.Default, nil)
 		time.Sleep(2 * time.Second)
@@ -51,12 +52,12 @@ func TestARunningTickerPublishesAgainWhatFailed(t *testing.T) {
 // The topic took all and its answer got lost. The second messages name the same tokens: each job starts once.
 func TestAnUnknownSendIsRepeatedAndStartsOnce(t *testing.T) {
 	bubble(t, func(w *works) {
-		ids := submit(w.T, w.store, 40, core.NewJob{})
+		ids := submitJobs(w.T, w.store, 40, core.NewJob{})
 		w.queue.FailSends(core.Default, queuetest.SendAndDeny)
 		ticker := w.begin("a")
-		tick(w.T, ticker)
+		tickOnce(w.T, ticker)
 		w.queue.FailSends(core.Default, nil)
-		tick(w.T, ticker)
+		tickOnce(w.T, ticker)
 		for _, id := range ids {
 			if got := w.times(id); got != 2 {
 				w.Fatalf("job %d was published %d times, want twice", id, got)
@@ -74,11 +75,11 @@ func TestAnUnknownSendIsRepeatedAndStartsOnce(t *testing.T) {
 func TestATopicThatIsDownForAMinute(t *testing.T) {
 	bubble(t, func(w *works) {
 		var told events
-		stopTicker := run(w.T, w.ticker("a", func(o *core.TickerOptions) { o.OnEvent = told.add }))
+		stopTicker := run(w.T, w.ticker("a", func(o *tick.Options) { o.OnEvent = told.add }))
 		stopWorker := w.work("worker", 100, time.Millisecond)
 		w.queue.FailSends(core.Default, queuetest.LoseAll)
-		ids := submit(w.T, w.store, 1000, core.NewJob{})
-		others := submit(w.T, w.store, 1000, core.NewJob{Priority: core.Bulk})
+		ids := submitJobs(w.T, w.store, 1000, core.NewJob{})
+		others := submitJobs(w.T, w.store, 1000, core.NewJob{Priority: core.Bulk})
 		time.Sleep(time.Minute)
 		w.ended(others)
 		w.mu.Lock()
@@ -90,7 +91,7 @@ func TestATopicThatIsDownForAMinute(t *testing.T) {
 		if sent > 1000+2000 {
 			w.Errorf("%d messages were sent while a topic was down, want few beyond the 1,000 of the other priority", sent)
 		}
-		if len(told.of(core.PublishFailed)) == 0 {
+		if len(told.of(tick.PublishFailed)) == 0 {
 			w.Error("nobody was told")
 		}
 		w.queue.FailSends(core.Default, nil)
@@ -105,14 +106,14 @@ func TestATopicThatIsDownForAMinute(t *testing.T) {
 func TestASendThatHangs(t *testing.T) {
 	bubble(t, func(w *works) {
 		var held atomic.Int64
-		stopTicker := run(w.T, w.ticker("a", func(o *core.TickerOptions) {
-			o.OnTick = func(r core.TickReport) { held.Store(int64(r.Held)) }
+		stopTicker := run(w.T, w.ticker("a", func(o *tick.Options) {
+			o.OnTick = func(r tick.Report) { held.Store(int64(r.Held)) }
 		}))
 		stopWorker := w.work("worker", 100, time.Millisecond)
 		w.queue.FailSends(core.Default, queuetest.Hang)
-		submit(w.T, w.store, 50, core.NewJob{})
+		submitJobs(w.T, w.store, 50, core.NewJob{})
 		time.Sleep(3 * time.Second)
-		others := submit(w.T, w.store, 50, core.NewJob{Priority: core.Critical})
+		others := submitJobs(w.T, w.store, 50, core.NewJob{Priority: core.Critical})
 		time.Sleep(5 * time.Second)
 		w.ended(others)
 		if held.Load() != core.Buckets {
@@ -130,7 +131,7 @@ func TestLeavingWhileASendHangs(t *testing.T) {
 		stopTicker := run(w.T, w.ticker("a", nil))
 		time.Sleep(500 * time.Millisecond)
 		w.queue.FailSends(core.Default, queuetest.Hang)
-		ids := submit(w.T, w.store, 50, core.NewJob{})
+		ids := submitJobs(w.T, w.store, 50, core.NewJob{})
 		time.Sleep(time.Second)
 		began := time.Now()
 		stopTicker()
@@ -152,8 +153,8 @@ func TestLeavingWhileASendHangs(t *testing.T) {
 func TestRowsOfATickWhoseAnswerIsLostArePublished(t *testing.T) {
 	bubble(t, func(w *works) {
 		ticker := w.begin("a")
-		ids := submit(w.T, w.store, 40, core.NewJob{})
-		tick(w.T, ticker)
+		ids := submitJobs(w.T, w.store, 40, core.NewJob{})
+		tickOnce(w.T, ticker)
 		w.store.fail(nil, onMethod("Tick", errors.New("connection reset")))
 		if _, err := ticker.Tick(w.Context()); err == nil {
 			w.Error("the lost answer gave no error")
@@ -184,8 +185,8 @@ func TestAnUncleanHoldersRowsArePublishedAtTakeover(t *testing.T) {
 func unpublishedTakeover(t *testing.T, others, limit int) {
 	bubble(t, func(w *works) {
 		dying := w.begin("dying")
-		ids := submit(w.T, w.store, 40, core.NewJob{})
-		tick(w.T, dying)
+		ids := submitJobs(w.T, w.store, 40, core.NewJob{})
+		tickOnce(w.T, dying)
 		w.queue.FailSends(core.Default, queuetest.LoseAll)
 		w.store.fail(onMethod("Undispatch", errors.New("dead")), nil)
 		if _, err := dying.Tick(w.Context()); err == nil {
@@ -200,7 +201,7 @@ func unpublishedTakeover(t *testing.T, others, limit int) {
 		w.queue.FailSends(core.Default, nil)
 		w.store.fail(nil, nil)
 		stopWorker := w.work("worker", 10, time.Millisecond)
-		stopNext := run(w.T, w.ticker("next", func(o *core.TickerOptions) { o.Dispatch.RepublishLimit = limit }))
+		stopNext := run(w.T, w.ticker("next", func(o *tick.Options) { o.Dispatch.RepublishLimit = limit }))
 		time.Sleep(6 * time.Second)
 		stopNext()
 		stopWorker()
@@ -211,7 +212,7 @@ func unpublishedTakeover(t *testing.T, others, limit int) {
 // A holder that leaves on purpose has published what it queued: the next one repeats nothing.
 func TestACleanHoldersRowsAreNotPublishedAgain(t *testing.T) {
 	bubble(t, func(w *works) {
-		ids := submit(w.T, w.store, 40, core.NewJob{})
+		ids := submitJobs(w.T, w.store, 40, core.NewJob{})
 		stop := run(w.T, w.ticker("leaving", nil))
 		time.Sleep(time.Second)
 		stop()
@@ -230,22 +231,22 @@ func TestACleanHoldersRowsAreNotPublishedAgain(t *testing.T) {
 func TestADeposedHolderDispatchesNothing(t *testing.T) {
 	bubble(t, func(w *works) {
 		var told events
-		paused := w.ticker("paused", func(o *core.TickerOptions) { o.OnEvent = told.add })
-		tick(w.T, paused)
-		submit(w.T, w.store, 10, core.NewJob{})
-		tick(w.T, paused) // has seen the lane and the queue: its next pass would mark rows
+		paused := w.ticker("paused", func(o *tick.Options) { o.OnEvent = told.add })
+		tickOnce(w.T, paused)
+		submitJobs(w.T, w.store, 10, core.NewJob{})
+		tickOnce(w.T, paused) // has seen the lane and the queue: its next pass would mark rows
 		time.Sleep(5 * time.Second)
 		next := w.begin("next")
-		ids := submit(w.T, w.store, 30, core.NewJob{})
-		report := tick(w.T, paused)
+		ids := submitJobs(w.T, w.store, 30, core.NewJob{})
+		report := tickOnce(w.T, paused)
 		if report.Held != 0 || report.Dispatched != 0 {
 			w.Errorf("the deposed holder holds %d buckets and dispatched %d jobs", report.Held, report.Dispatched)
 		}
-		if len(told.of(core.LeasesLost)) != 1 {
-			w.Errorf("told of lost leases %d times, want once", len(told.of(core.LeasesLost)))
+		if len(told.of(tick.LeasesLost)) != 1 {
+			w.Errorf("told of lost leases %d times, want once", len(told.of(tick.LeasesLost)))
 		}
-		tick(w.T, next)
-		tick(w.T, next)
+		tickOnce(w.T, next)
+		tickOnce(w.T, next)
 		for _, id := range ids {
 			if got := w.times(id); got != 1 {
 				w.Fatalf("job %d was published %d times, want once, by the holder", id, got)

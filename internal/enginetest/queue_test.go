@@ -13,6 +13,8 @@ import (
 	"github.com/belfry-dev/belfry/adapters/local"
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/core/queuetest"
+	"github.com/belfry-dev/belfry/core/tick"
+	"github.com/belfry-dev/belfry/core/work"
 )
 
 // works is a store with queue, topics and what was sent and run through them.
@@ -87,9 +89,9 @@ func (w *works) times(id int64) (n int) {
 	return n
 }
 
-func (w *works) ticker(holder string, change func(*core.TickerOptions)) *core.Ticker {
+func (w *works) ticker(holder string, change func(*tick.Options)) *tick.Ticker {
 	w.Helper()
-	opts := core.TickerOptions{Holder: holder, Topics: w.topics, Unannounced: true} // these tests take messages by hand
+	opts := tick.Options{Holder: holder, Topics: w.topics, Unannounced: true} // these tests take messages by hand
 	if change != nil {
 		change(&opts)
 	}
@@ -97,10 +99,10 @@ func (w *works) ticker(holder string, change func(*core.TickerOptions)) *core.Ti
 }
 
 // begin puts a fresh ticker into office: its first pass only learns what is there.
-func (w *works) begin(holder string) *core.Ticker {
+func (w *works) begin(holder string) *tick.Ticker {
 	w.Helper()
 	ticker := w.ticker(holder, nil)
-	tick(w.T, ticker)
+	tickOnce(w.T, ticker)
 	return ticker
 }
 
@@ -119,7 +121,7 @@ func (w *works) work(id string, slots int, while time.Duration) (stop func()) {
 		}
 		return nil, nil
 	})
-	worker, err := core.NewWorker(w.store, core.Handlers{"echo": handle, "fail": handle, "critical": handle, "bulk": handle}, core.WorkerOptions{ID: id, Slots: slots})
+	worker, err := work.New(w.store, core.Handlers{"echo": handle, "fail": handle, "critical": handle, "bulk": handle}, work.Options{ID: id, Slots: slots})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -190,10 +192,10 @@ func TestQueueModeRunsEveryJobOnce(t *testing.T) {
 	bubble(t, func(w *works) {
 		var ids []int64
 		for _, p := range core.Priorities {
-			ids = append(ids, submit(w.T, w.store, 200, core.NewJob{Priority: p})...)
-			ids = append(ids, submit(w.T, w.store, 50, core.NewJob{Priority: p, Delay: 3500 * time.Millisecond})...)
+			ids = append(ids, submitJobs(w.T, w.store, 200, core.NewJob{Priority: p})...)
+			ids = append(ids, submitJobs(w.T, w.store, 50, core.NewJob{Priority: p, Delay: 3500 * time.Millisecond})...)
 		}
-		failing := submit(w.T, w.store, 20, core.NewJob{Type: "fail"})
+		failing := submitJobs(w.T, w.store, 20, core.NewJob{Type: "fail"})
 		stopTicker := run(w.T, w.ticker("a", nil))
 		stopWorker := w.work("worker", 100, 20*time.Millisecond)
 		time.Sleep(10 * time.Second)
@@ -214,7 +216,7 @@ func TestQueueModeStartsJobsWhenTheyAreDue(t *testing.T) {
 		stopTicker := run(w.T, w.ticker("a", nil))
 		stopWorker := w.work("worker", 10, 0)
 		time.Sleep(2500 * time.Millisecond)
-		id := submit(w.T, w.store, 1, core.NewJob{Delay: 2700 * time.Millisecond})[0]
+		id := submitJobs(w.T, w.store, 1, core.NewJob{Delay: 2700 * time.Millisecond})[0]
 		time.Sleep(5 * time.Second)
 		stopWorker()
 		stopTicker()
@@ -229,7 +231,7 @@ func TestQueueModeStartsJobsWhenTheyAreDue(t *testing.T) {
 // token, no attempt is burnt, and then each job runs once.
 func TestAPausedConsumerBurnsNothing(t *testing.T) {
 	bubble(t, func(w *works) {
-		ids := submit(w.T, w.store, 50, core.NewJob{})
+		ids := submitJobs(w.T, w.store, 50, core.NewJob{})
 		stopTicker := run(w.T, w.ticker("a", nil))
 		time.Sleep(20 * time.Minute)
 		for _, id := range ids {
@@ -253,14 +255,14 @@ func TestAPausedConsumerBurnsNothing(t *testing.T) {
 // A paused consumer finds a window, not the backlog, and the ticker does not hurry beside it.
 func TestTheBacklogStaysInTheTable(t *testing.T) {
 	bubble(t, func(w *works) {
-		ids := submit(w.T, w.store, 1000, core.NewJob{})
+		ids := submitJobs(w.T, w.store, 1000, core.NewJob{})
 		stopTicker := run(w.T, w.ticker("a", nil))
 		time.Sleep(30 * time.Second)
 		w.mu.Lock()
 		queued := len(w.sent)
 		w.mu.Unlock()
-		if queued != core.WindowFloor {
-			w.Errorf("%d jobs are in the queue of a priority nobody consumes, want a window of %d", queued, core.WindowFloor)
+		if queued != tick.WindowFloor {
+			w.Errorf("%d jobs are in the queue of a priority nobody consumes, want a window of %d", queued, tick.WindowFloor)
 		}
 		if n := w.store.count("Tick"); n > 50 {
 			w.Errorf("%d passes in 30 s beside consumers that stand still, want about one a second", n)
@@ -275,7 +277,7 @@ func TestTheBacklogStaysInTheTable(t *testing.T) {
 
 func TestAFastConsumerIsNotKeptWaitingForTheNextSecond(t *testing.T) {
 	bubble(t, func(w *works) {
-		ids := submit(w.T, w.store, 2000, core.NewJob{})
+		ids := submitJobs(w.T, w.store, 2000, core.NewJob{})
 		stopTicker := run(w.T, w.ticker("a", nil))
 		stopWorker := w.work("worker", 2000, time.Millisecond)
 		time.Sleep(3 * time.Second)
@@ -288,7 +290,7 @@ func TestAFastConsumerIsNotKeptWaitingForTheNextSecond(t *testing.T) {
 // A type that no worker handles costs no attempt and holds nobody up; it runs once a process announces it. Where consumers
 // are known by what they announce nothing of it is published before, else a window or two.
 func TestAnUnhandledTypeWaitsForItsHandler(t *testing.T) {
-	for unannounced, most := range map[bool]int{false: 0, true: 2 * core.WindowFloor} {
+	for unannounced, most := range map[bool]int{false: 0, true: 2 * tick.WindowFloor} {
 		t.Run(fmt.Sprint("unannounced types are published: ", unannounced), func(t *testing.T) {
 			bubble(t, func(w *works) { unhandledType(w, unannounced, most) })
 		})
@@ -296,11 +298,11 @@ func TestAnUnhandledTypeWaitsForItsHandler(t *testing.T) {
 }
 
 func unhandledType(w *works, unannounced bool, most int) {
-	stopTicker := run(w.T, w.ticker("a", func(o *core.TickerOptions) { o.Unannounced = unannounced }))
+	stopTicker := run(w.T, w.ticker("a", func(o *tick.Options) { o.Unannounced = unannounced }))
 	stopWorker := w.work("worker", 10, time.Millisecond)
-	rare := submit(w.T, w.store, 500, core.NewJob{Type: "rare"})
+	rare := submitJobs(w.T, w.store, 500, core.NewJob{Type: "rare"})
 	time.Sleep(10 * time.Second)
-	ids := submit(w.T, w.store, 100, core.NewJob{})
+	ids := submitJobs(w.T, w.store, 100, core.NewJob{})
 	time.Sleep(3 * time.Second)
 	w.ended(ids)
 	w.mu.Lock()
@@ -315,10 +317,10 @@ func unhandledType(w *works, unannounced bool, most int) {
 		w.Errorf("messages of the unhandled type: %d, want at most %d before it is passed over", published, most)
 	}
 	handled := make(chan int64, len(rare))
-	worker, err := core.NewWorker(w.store, core.Handlers{"rare": core.HandlerFunc(func(_ context.Context, job *core.Job) (json.RawMessage, error) {
+	worker, err := work.New(w.store, core.Handlers{"rare": core.HandlerFunc(func(_ context.Context, job *core.Job) (json.RawMessage, error) {
 		handled <- job.ID
 		return nil, nil
-	})}, core.WorkerOptions{ID: "rare"})
+	})}, work.Options{ID: "rare"})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -348,12 +350,12 @@ func unhandledType(w *works, unannounced bool, most int) {
 // visibility timeout they run elsewhere.
 func TestBufferedMessagesOfAKilledWorkerAreNotCharged(t *testing.T) {
 	bubble(t, func(w *works) {
-		ids := submit(w.T, w.store, 1000, core.NewJob{})
-		ticker := w.ticker("a", func(o *core.TickerOptions) {
+		ids := submitJobs(w.T, w.store, 1000, core.NewJob{})
+		ticker := w.ticker("a", func(o *tick.Options) {
 			o.Dispatch.Concurrency = map[core.Priority]int{core.Default: 500}
 		})
-		tick(w.T, ticker)
-		tick(w.T, ticker)
+		tickOnce(w.T, ticker)
+		tickOnce(w.T, ticker)
 		w.hand(core.Default, 1000)
 		for _, id := range ids {
 			if job := get(w.T, w.store, id); job.Status != core.Queued || job.Attempts != 0 {
@@ -372,8 +374,8 @@ func TestBufferedMessagesOfAKilledWorkerAreNotCharged(t *testing.T) {
 // An endless critical backlog: bulk starts at its weight's share of the slots, one in seven.
 func TestBulkStartsAtItsShareBesideAnEndlessCriticalBacklog(t *testing.T) {
 	bubble(t, func(w *works) {
-		submit(w.T, w.store, 2500, core.NewJob{Type: "critical", Priority: core.Critical})
-		submit(w.T, w.store, 2500, core.NewJob{Type: "bulk", Priority: core.Bulk})
+		submitJobs(w.T, w.store, 2500, core.NewJob{Type: "critical", Priority: core.Critical})
+		submitJobs(w.T, w.store, 2500, core.NewJob{Type: "bulk", Priority: core.Bulk})
 		stopTicker := run(w.T, w.ticker("a", nil))
 		stopWorker := w.work("worker", 70, 500*time.Millisecond)
 		starts := func() (critical, bulk int) {

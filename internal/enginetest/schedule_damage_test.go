@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/belfry-dev/belfry/core/tick"
 )
 
 // Whatever a column of a schedule holds, the schedules beside it go on, and every pass succeeds. What raises an error is
@@ -15,9 +17,9 @@ func TestADamagedScheduleStopsNoOther(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) hurt{"PostgreSQL": hurtPostgres, "SQLite": hurtSQLite} {
 		t.Run(name, func(t *testing.T) {
 			h := open(t)
-			var told []core.TickEvent
-			ticker := newTicker(t, h.store, core.TickerOptions{OnEvent: func(e core.TickEvent) {
-				if e.Kind == core.RowSetApart || e.Kind == core.ScheduleBroken {
+			var told []tick.Event
+			ticker := newTicker(t, h.store, tick.Options{OnEvent: func(e tick.Event) {
+				if e.Kind == tick.RowSetApart || e.Kind == tick.ScheduleBroken {
 					told = append(told, e)
 				}
 			}})
@@ -98,7 +100,7 @@ func keepSchedule(t *testing.T, store core.Store, name string) core.Schedule {
 	at := time.Now().Add(-2 * time.Second).UTC().Truncate(time.Microsecond)
 	rule := core.ScheduleRule{Every: core.ScheduleLength(time.Second), Type: "echo", Priority: "default", Missed: "once", Overlap: core.OverlapAllow}
 	kept, err := store.CreateSchedule(t.Context(), core.Schedule{
-		Name: name, Rule: rule, State: core.ScheduleState{Anchor: at, Accounted: at, NextDue: at.Add(time.Second), TZData: core.TZDataVersion()},
+		Name: name, Rule: rule, State: core.ScheduleState{Anchor: at, Accounted: at, NextDue: at.Add(time.Second), TZData: schedule.TZDataVersion()},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/sqlite"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/tick"
 )
 
 // openStore opens an empty store in the test's directory.
@@ -109,8 +110,8 @@ func (w *watched) Finish(ctx context.Context, ends []core.End) (answers []core.E
 	return answers, err
 }
 
-// submit writes n jobs of a type and returns their ids.
-func submit(t *testing.T, store core.SubmitStore, n int, job core.NewJob) []int64 {
+// submitJobs writes n jobs of a type and returns their ids.
+func submitJobs(t *testing.T, store core.SubmitStore, n int, job core.NewJob) []int64 {
 	t.Helper()
 	if job.Type == "" {
 		job.Type = "echo"
@@ -165,20 +166,20 @@ func claim(t *testing.T, store core.WorkStore, typ string, n int, lease time.Dur
 }
 
 // newTicker makes a ticker, in direct mode unless opts say otherwise.
-func newTicker(t *testing.T, store core.TickerStore, opts core.TickerOptions) *core.Ticker {
+func newTicker(t *testing.T, store tick.Store, opts tick.Options) *tick.Ticker {
 	t.Helper()
 	if opts.Holder == "" {
 		opts.Holder = "a"
 	}
-	ticker, err := core.NewTicker(store, opts)
+	ticker, err := tick.New(store, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return ticker
 }
 
-// tick makes one pass that must succeed.
-func tick(t *testing.T, ticker *core.Ticker) core.TickReport {
+// tickOnce makes one pass that must succeed.
+func tickOnce(t *testing.T, ticker *tick.Ticker) tick.Report {
 	t.Helper()
 	report, err := ticker.Tick(t.Context())
 	if err != nil {

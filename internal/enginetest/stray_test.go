@@ -11,6 +11,10 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/fleet"
+	"github.com/belfry-dev/belfry/core/submit"
+	"github.com/belfry-dev/belfry/core/tick"
+	"github.com/belfry-dev/belfry/core/work"
 )
 
 // crew are workers that share a queue, each with handlers for some types.
@@ -41,7 +45,7 @@ func (w *works) lags(c crew, types []string, atSubmit bool) map[string][]time.Du
 		for _, typ := range of {
 			handlers[typ] = handle
 		}
-		worker, err := core.NewWorker(w.store, handlers, core.WorkerOptions{ID: fmt.Sprint("worker ", i), Slots: c.slots, CriticalSlots: -1})
+		worker, err := work.New(w.store, handlers, work.Options{ID: fmt.Sprint("worker ", i), Slots: c.slots, CriticalSlots: -1})
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -51,12 +55,12 @@ func (w *works) lags(c crew, types []string, atSubmit bool) map[string][]time.Du
 			}
 		})
 	}
-	ticker := newTicker(w.T, w.store, core.TickerOptions{Holder: "a", Topics: w.topics})
+	ticker := newTicker(w.T, w.store, tick.Options{Holder: "a", Topics: w.topics})
 	stopTicker := run(w.T, ticker)
 	var submitter core.SubmitStore = w.store
 	if atSubmit {
-		d, err := core.NewSubmitDispatcher(w.store, core.SubmitDispatchOptions{
-			Topics: w.topics, Fleet: core.NewFleetView(w.store), TakeCredit: ticker.TakeCredit,
+		d, err := submit.NewDispatcher(w.store, submit.DispatchOptions{
+			Topics: w.topics, Fleet: fleet.NewView(w.store), TakeCredit: ticker.TakeCredit,
 		})
 		if err != nil {
 			w.Fatal(err)
@@ -68,7 +72,7 @@ func (w *works) lags(c crew, types []string, atSubmit bool) map[string][]time.Du
 	order := rand.New(rand.NewPCG(1, 2)) // else jobs and workers may take turns so that none meets the wrong one
 	for range 60 {
 		for _, i := range order.Perm(len(types)) {
-			ids = append(ids, submit(w.T, submitter, 1, core.NewJob{Type: types[i]})...)
+			ids = append(ids, submitJobs(w.T, submitter, 1, core.NewJob{Type: types[i]})...)
 			time.Sleep(time.Second / time.Duration(len(types)))
 		}
 		if stats, err := w.store.Stats(context.Background(), time.Minute); err != nil || stats.Unhandled != 0 {
@@ -152,7 +156,7 @@ func TestATypeWhoseWorkerIsGoneWaitsAndHoldsNobodyUp(t *testing.T) {
 }
 
 func goneWorker(w *works, clean bool) {
-	stopTicker := run(w.T, newTicker(w.T, w.store, core.TickerOptions{Holder: "a", Topics: w.topics}))
+	stopTicker := run(w.T, newTicker(w.T, w.store, tick.Options{Holder: "a", Topics: w.topics}))
 	defer stopTicker()
 	defer w.work("other", 10, time.Millisecond)()
 	if clean {
@@ -162,10 +166,10 @@ func goneWorker(w *works, clean bool) {
 	} else if err := w.store.Announce(w.Context(), core.Presence{ID: "gone", Queues: true, Types: []string{"x"}}); err != nil {
 		w.Fatal(err)
 	}
-	rare := submit(w.T, w.store, 20, core.NewJob{Type: "x"})
+	rare := submitJobs(w.T, w.store, 20, core.NewJob{Type: "x"})
 	var ids []int64
 	for range 100 {
-		ids = append(ids, submit(w.T, w.store, 1, core.NewJob{})...)
+		ids = append(ids, submitJobs(w.T, w.store, 1, core.NewJob{})...)
 		time.Sleep(time.Second)
 	}
 	w.ended(ids)
@@ -182,12 +186,12 @@ func goneWorker(w *works, clean bool) {
 // workOf runs a worker that has a handler for one type.
 func (w *works) workOf(id, typ string) (stop func()) {
 	w.Helper()
-	worker, err := core.NewWorker(w.store, core.Handlers{typ: core.HandlerFunc(func(_ context.Context, job *core.Job) (json.RawMessage, error) {
+	worker, err := work.New(w.store, core.Handlers{typ: core.HandlerFunc(func(_ context.Context, job *core.Job) (json.RawMessage, error) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.entered[job.ID]++
 		return nil, nil
-	})}, core.WorkerOptions{ID: id})
+	})}, work.Options{ID: id})
 	if err != nil {
 		w.Fatal(err)
 	}

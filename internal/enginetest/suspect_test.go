@@ -10,12 +10,14 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/local"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/tick"
+	"github.com/belfry-dev/belfry/core/work"
 )
 
 // loseAgain makes suspects of jobs that are due: each has been lost with its worker so many times in a row.
 func loseAgain(t *testing.T, store core.Store, jobs map[string]int, times int) {
 	t.Helper()
-	reaper := newTicker(t, store, core.TickerOptions{})
+	reaper := newTicker(t, store, tick.Options{})
 	for range times {
 		all := 0
 		for typ, n := range jobs {
@@ -23,7 +25,7 @@ func loseAgain(t *testing.T, store core.Store, jobs map[string]int, times int) {
 			all += n
 		}
 		time.Sleep(time.Minute + time.Second)
-		if report := tick(t, reaper); report.Lost != all {
+		if report := tickOnce(t, reaper); report.Lost != all {
 			t.Fatalf("%d of %d jobs were lost", report.Lost, all)
 		}
 		time.Sleep(time.Minute)
@@ -35,13 +37,13 @@ func loseAgain(t *testing.T, store core.Store, jobs map[string]int, times int) {
 func TestPoisonAmongSuspects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := openStore(t, nil)
-		innocent := submit(t, store, 60, core.NewJob{Backoff: []time.Duration{0}})
-		poison := submit(t, store, 1, core.NewJob{Type: "poison", Backoff: []time.Duration{0}})
+		innocent := submitJobs(t, store, 60, core.NewJob{Backoff: []time.Duration{0}})
+		poison := submitJobs(t, store, 1, core.NewJob{Type: "poison", Backoff: []time.Duration{0}})
 		loseAgain(t, store, map[string]int{"echo": 60, "poison": 1}, core.SuspectLosses)
 		if _, err := store.Reschedule(t.Context(), poison[0], core.When{At: time.Now().Add(40 * time.Second)}); err != nil {
 			t.Fatal(err)
 		}
-		stop := run(t, newTicker(t, store, core.TickerOptions{}))
+		stop := run(t, newTicker(t, store, tick.Options{}))
 		deaths := supervise(t, store, nil, 100)
 		sparesInnocent(t, store, innocent, poison)
 		taken := 0
@@ -81,9 +83,9 @@ func TestSuspectsAreThroughSoon(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				store := openStore(t, nil)
-				ids := submit(t, store, c.jobs, core.NewJob{Backoff: []time.Duration{0}, Timeout: 24 * time.Hour})
+				ids := submitJobs(t, store, c.jobs, core.NewJob{Backoff: []time.Duration{0}, Timeout: 24 * time.Hour})
 				loseAgain(t, store, map[string]int{"echo": c.jobs}, c.losses)
-				opts := core.TickerOptions{}
+				opts := tick.Options{}
 				var queue core.Queue
 				if c.queue {
 					queue, opts.Topics = memoryQueue(t)
@@ -96,7 +98,7 @@ func TestSuspectsAreThroughSoon(t *testing.T) {
 				})
 				done := make(chan error)
 				for n := range c.workers {
-					w, err := core.NewWorker(store, core.Handlers{"echo": echo}, core.WorkerOptions{ID: fmt.Sprint("worker ", n), Slots: 100})
+					w, err := work.New(store, core.Handlers{"echo": echo}, work.Options{ID: fmt.Sprint("worker ", n), Slots: 100})
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -11,13 +11,15 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/decide"
+	"github.com/belfry-dev/belfry/core/tick"
 )
 
 // The first rows the reaper finds cannot be ended; those behind them are all the same.
 func TestReaperGoesPastRowsItCannotEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := watch(openStore(t, nil))
-		ids := submit(t, store, 12, core.NewJob{})
+		ids := submitJobs(t, store, 12, core.NewJob{})
 		claim(t, store, "echo", 12, time.Minute)
 		held := map[int64]bool{}
 		for _, id := range ids[:5] {
@@ -37,9 +39,9 @@ func TestReaperGoesPastRowsItCannotEnd(t *testing.T) {
 			return answers, nil
 		}
 		time.Sleep(time.Minute + time.Second)
-		ticker := newTicker(t, store, core.TickerOptions{ReapLimit: 5})
+		ticker := newTicker(t, store, tick.Options{ReapLimit: 5})
 		passes := 0
-		for report := tick(t, ticker); report.More; report = tick(t, ticker) {
+		for report := tickOnce(t, ticker); report.More; report = tickOnce(t, ticker) {
 			if passes++; passes > 10 {
 				t.Fatal("the passes never end")
 			}
@@ -55,7 +57,7 @@ func TestReaperGoesPastRowsItCannotEnd(t *testing.T) {
 		}
 		// The round begins anew: rows that can be ended by now are.
 		store.finish = nil
-		tick(t, ticker)
+		tickOnce(t, ticker)
 		for _, id := range ids[:5] {
 			if got := get(t, store, id).Status; got != core.Scheduled {
 				t.Errorf("job %d is %s after its row was free, want scheduled", id, got)
@@ -68,7 +70,7 @@ func TestReaperGoesPastRowsItCannotEnd(t *testing.T) {
 func TestReaperGoesPastAPageThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := watch(openStore(t, nil))
-		ids := submit(t, store, 10, core.NewJob{})
+		ids := submitJobs(t, store, 10, core.NewJob{})
 		claim(t, store, "echo", 10, time.Minute)
 		store.finish = func(ctx context.Context, ends []core.End) ([]core.EndAnswer, error) {
 			if ends[0].ID == ids[0] {
@@ -77,12 +79,12 @@ func TestReaperGoesPastAPageThatFails(t *testing.T) {
 			return store.Store.Finish(ctx, ends)
 		}
 		time.Sleep(time.Minute + time.Second)
-		ticker := newTicker(t, store, core.TickerOptions{ReapLimit: 4})
+		ticker := newTicker(t, store, tick.Options{ReapLimit: 4})
 		if _, err := ticker.Tick(t.Context()); err == nil {
 			t.Error("a page that cannot be written gave no error")
 		}
-		tick(t, ticker)
-		tick(t, ticker)
+		tickOnce(t, ticker)
+		tickOnce(t, ticker)
 		for _, id := range ids[4:] {
 			if got := get(t, store, id).Status; got != core.Scheduled {
 				t.Errorf("job %d, behind the damaged page, is %s, want scheduled", id, got)
@@ -96,16 +98,16 @@ func TestReaperGoesPastAPageThatFails(t *testing.T) {
 func TestLossesCountUntilTheyAreUsedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := openStore(t, nil)
-		id := submit(t, store, 1, core.NewJob{Type: "known.elsewhere", MaxAttempts: 3})[0]
-		ticker := newTicker(t, store, core.TickerOptions{Chance: func() float64 { return 0.5 }})
+		id := submitJobs(t, store, 1, core.NewJob{Type: "known.elsewhere", MaxAttempts: 3})[0]
+		ticker := newTicker(t, store, tick.Options{Chance: func() float64 { return 0.5 }})
 		for loss := 1; loss <= core.MaxLosses; loss++ {
 			claim(t, store, "known.elsewhere", 1, time.Minute)
 			time.Sleep(59 * time.Second)
-			if got := tick(t, ticker).Lost; got != 0 {
+			if got := tickOnce(t, ticker).Lost; got != 0 {
 				t.Fatalf("%d attempts were lost while the lease lasted", got)
 			}
 			time.Sleep(2 * time.Second)
-			report := tick(t, ticker)
+			report := tickOnce(t, ticker)
 			if report.Lost != 1 {
 				t.Fatalf("loss %d: %d lost, want 1", loss, report.Lost)
 			}
@@ -116,7 +118,7 @@ func TestLossesCountUntilTheyAreUsedUp(t *testing.T) {
 			if loss == core.MaxLosses {
 				break
 			}
-			wait := core.Backoff(nil, loss, 0.5) / 2
+			wait := decide.Backoff(nil, loss, 0.5) / 2
 			if job.Status != core.Scheduled || job.Attempts != 1 || !job.RunAt.Equal(report.Now.Add(wait)) {
 				t.Errorf("after loss %d it is %s after %d attempts, at %s, want scheduled %s after %s", loss, job.Status, job.Attempts, job.RunAt, wait, report.Now)
 			}
@@ -134,10 +136,10 @@ func TestAPassGoesByTheStoresTime(t *testing.T) {
 		var offset atomic.Int64
 		offset.Store((-45 * time.Second).Microseconds())
 		store := openStore(t, &offset)
-		ids := submit(t, store, 3, core.NewJob{})
+		ids := submitJobs(t, store, 3, core.NewJob{})
 		claim(t, store, "echo", 3, time.Minute)
 		time.Sleep(time.Minute + time.Second)
-		report := tick(t, newTicker(t, store, core.TickerOptions{}))
+		report := tickOnce(t, newTicker(t, store, tick.Options{}))
 		if want := time.Now().Add(-45 * time.Second); !report.Now.Equal(want) {
 			t.Errorf("the pass was at %s, by the store's clock it is %s", report.Now, want)
 		}
@@ -153,16 +155,16 @@ func TestAPassGoesByTheStoresTime(t *testing.T) {
 func TestALostAnswerToALostAttemptChargesOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := watch(openStore(t, nil))
-		id := submit(t, store, 1, core.NewJob{})[0]
+		id := submitJobs(t, store, 1, core.NewJob{})[0]
 		claim(t, store, "echo", 1, time.Minute)
 		time.Sleep(time.Minute + time.Second)
-		ticker := newTicker(t, store, core.TickerOptions{})
+		ticker := newTicker(t, store, tick.Options{})
 		store.fail(nil, onMethod("Finish", errors.New("connection reset")))
 		if _, err := ticker.Tick(t.Context()); err == nil {
 			t.Error("the lost answer gave no error")
 		}
 		store.fail(nil, nil)
-		tick(t, ticker)
+		tickOnce(t, ticker)
 		if job := get(t, store, id); job.Status != core.Scheduled || job.Attempts != 1 || len(job.Errors) != 1 {
 			t.Errorf("the job is %s with %d attempts and %d errors, want scheduled with one of each", job.Status, job.Attempts, len(job.Errors))
 		}
@@ -173,10 +175,10 @@ func TestALostAnswerToALostAttemptChargesOnce(t *testing.T) {
 func TestTickerWaitsAReadOnlyStoreOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := watch(openStore(t, nil))
-		id := submit(t, store, 1, core.NewJob{})[0]
+		id := submitJobs(t, store, 1, core.NewJob{})[0]
 		claim(t, store, "echo", 1, 10*time.Second)
 		var told events
-		ticker := newTicker(t, store, core.TickerOptions{OnEvent: told.add})
+		ticker := newTicker(t, store, tick.Options{OnEvent: told.add})
 		stop := run(t, ticker)
 		time.Sleep(5 * time.Second)
 		store.fail(onMethod("Tick", fmt.Errorf("tick: %w", core.ErrReadOnly)), nil)
@@ -189,11 +191,11 @@ func TestTickerWaitsAReadOnlyStoreOut(t *testing.T) {
 		if tries < 5 || tries > 30 {
 			t.Errorf("%d tries in 20 s of a read-only store, want a few: it is to be left alone, and its return to be noticed", tries)
 		}
-		failed := told.of(core.TickFailed)
+		failed := told.of(tick.TickFailed)
 		if len(failed) != 1 || !errors.Is(failed[0].Err, core.ErrReadOnly) {
 			t.Errorf("told of failures %d times (%v), want once in 20 s, as read-only", len(failed), failed)
 		}
-		if n := len(told.of(core.TickRecovered)); n != 1 {
+		if n := len(told.of(tick.TickRecovered)); n != 1 {
 			t.Errorf("told of the recovery %d times, want once", n)
 		}
 		if got := get(t, store, id).Status; got != core.Scheduled {
@@ -205,7 +207,7 @@ func TestTickerWaitsAReadOnlyStoreOut(t *testing.T) {
 func TestAnIdlePassIsOneCallOfTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := watch(openStore(t, nil))
-		stop := run(t, newTicker(t, store, core.TickerOptions{}))
+		stop := run(t, newTicker(t, store, tick.Options{}))
 		time.Sleep(time.Minute)
 		stop()
 		passes := store.count("Tick")
@@ -222,9 +224,9 @@ func TestUpkeepOnceAMinuteByOneTicker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := openStore(t, nil)
 		first, second := watch(store), watch(store)
-		stopFirst := run(t, newTicker(t, first, core.TickerOptions{Holder: "first", Period: 5 * time.Second, LeaseLength: 20 * time.Second}))
+		stopFirst := run(t, newTicker(t, first, tick.Options{Holder: "first", Period: 5 * time.Second, LeaseLength: 20 * time.Second}))
 		synctest.Wait()
-		stopSecond := run(t, newTicker(t, second, core.TickerOptions{Holder: "second", Period: 5 * time.Second, LeaseLength: 20 * time.Second}))
+		stopSecond := run(t, newTicker(t, second, tick.Options{Holder: "second", Period: 5 * time.Second, LeaseLength: 20 * time.Second}))
 		time.Sleep(10 * time.Minute)
 		stopSecond()
 		stopFirst()
@@ -242,14 +244,14 @@ func TestRunStopsAMarginBeforeItsDeadlineAndReleasesItsLeases(t *testing.T) {
 		store := openStore(t, nil)
 		ctx, cancel := context.WithTimeout(t.Context(), 110*time.Second)
 		defer cancel()
-		if err := newTicker(t, store, core.TickerOptions{Holder: "first", Margin: 5 * time.Second}).Run(ctx); err != nil {
+		if err := newTicker(t, store, tick.Options{Holder: "first", Margin: 5 * time.Second}).Run(ctx); err != nil {
 			t.Errorf("Run: %v", err)
 		}
 		deadline, _ := ctx.Deadline()
 		if left := time.Until(deadline); left < 5*time.Second || left > 6*time.Second {
 			t.Errorf("Run left %s before its deadline, want the margin of 5 s", left)
 		}
-		if got := tick(t, newTicker(t, store, core.TickerOptions{Holder: "second"})).Held; got != core.Buckets {
+		if got := tickOnce(t, newTicker(t, store, tick.Options{Holder: "second"})).Held; got != core.Buckets {
 			t.Errorf("the next ticker's first pass holds %d buckets, want all: the leases were released", got)
 		}
 	})
@@ -260,10 +262,10 @@ func TestAStandbyTakesOverWithinFiveSeconds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			store := openStore(t, nil)
 			holder := watch(store)
-			stopHolder := run(t, newTicker(t, holder, core.TickerOptions{Holder: "holder"}))
+			stopHolder := run(t, newTicker(t, holder, tick.Options{Holder: "holder"}))
 			synctest.Wait()
 			var held atomic.Int64
-			stopStandby := run(t, newTicker(t, store, core.TickerOptions{Holder: "standby", OnTick: func(r core.TickReport) { held.Store(int64(r.Held)) }}))
+			stopStandby := run(t, newTicker(t, store, tick.Options{Holder: "standby", OnTick: func(r tick.Report) { held.Store(int64(r.Held)) }}))
 			time.Sleep(7*time.Second + died)
 			if held.Load() != 0 {
 				t.Fatalf("the standby holds %d buckets beside a live holder", held.Load())
@@ -282,11 +284,11 @@ func TestAStandbyTakesOverWithinFiveSeconds(t *testing.T) {
 func TestTickerWakesSleepersForLanesDueSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := openStore(t, nil)
-		submit(t, store, 1, core.NewJob{Type: "now"})
-		submit(t, store, 1, core.NewJob{Type: "soon", Delay: 700 * time.Millisecond})
-		submit(t, store, 1, core.NewJob{Type: "later", Delay: time.Hour})
+		submitJobs(t, store, 1, core.NewJob{Type: "now"})
+		submitJobs(t, store, 1, core.NewJob{Type: "soon", Delay: 700 * time.Millisecond})
+		submitJobs(t, store, 1, core.NewJob{Type: "later", Delay: time.Hour})
 		got := map[string]bool{}
-		tick(t, newTicker(t, store, core.TickerOptions{Wake: func(due []core.Lane) {
+		tickOnce(t, newTicker(t, store, tick.Options{Wake: func(due []core.Lane) {
 			for _, lane := range due {
 				got[lane.Type] = true
 			}
@@ -298,20 +300,20 @@ func TestTickerWakesSleepersForLanesDueSoon(t *testing.T) {
 }
 
 func TestNewTickerRefusesWhatCannotWork(t *testing.T) {
-	for name, opts := range map[string]core.TickerOptions{
+	for name, opts := range map[string]tick.Options{
 		"no holder":       {},
 		"lease too short": {Holder: "a", Period: time.Second, LeaseLength: 2 * time.Second},
 		"negative period": {Holder: "a", Period: -time.Second},
 		"a missing topic": {Holder: "a", Topics: map[core.Priority]core.Topic{}},
 	} {
-		if _, err := core.NewTicker(nil, opts); err == nil {
+		if _, err := tick.New(nil, opts); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 }
 
 // run runs a ticker in the background; the answer stops it and waits.
-func run(t *testing.T, ticker *core.Ticker) (stop func()) {
+func run(t *testing.T, ticker *tick.Ticker) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -344,16 +346,16 @@ func onMethod(method string, err error) func(string) error {
 // events collects what a ticker tells.
 type events struct {
 	mu  sync.Mutex
-	all []core.TickEvent
+	all []tick.Event
 }
 
-func (e *events) add(event core.TickEvent) {
+func (e *events) add(event tick.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.all = append(e.all, event)
 }
 
-func (e *events) of(kind core.TickEventKind) (some []core.TickEvent) {
+func (e *events) of(kind tick.EventKind) (some []tick.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, event := range e.all {

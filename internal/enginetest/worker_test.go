@@ -12,6 +12,9 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/submit"
+	"github.com/belfry-dev/belfry/core/tick"
+	"github.com/belfry-dev/belfry/core/work"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
@@ -53,17 +56,17 @@ func eventually(t *testing.T, what string, so func() bool) {
 }
 
 // startWorker runs a direct worker and a ticker until the test ends or stop is called.
-func startWorker(t *testing.T, store core.Store, handlers core.Handlers, opts core.WorkerOptions) (w *core.Worker, stop func() error) {
+func startWorker(t *testing.T, store core.Store, handlers core.Handlers, opts work.Options) (w *work.Worker, stop func() error) {
 	t.Helper()
 	opts.ID = "worker"
-	w, err := core.NewWorker(store, handlers, opts)
+	w, err := work.New(store, handlers, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
-	stopTicker := run(t, newTicker(t, store, core.TickerOptions{Holder: "ticker", Period: 50 * time.Millisecond}))
+	stopTicker := run(t, newTicker(t, store, tick.Options{Holder: "ticker", Period: 50 * time.Millisecond}))
 	stop = sync.OnceValue(func() error {
 		stopTicker()
 		cancel()
@@ -131,8 +134,8 @@ func TestMixedJobs(t *testing.T) {
 			}
 			return job.Payload, m.work(job)
 		})
-		w, stop := startWorker(t, store, core.Handlers{"a": handler, "b": handler}, core.WorkerOptions{})
-		submitter := core.NewSubmitter(store, core.SubmitterOptions{Wake: w.Wake})
+		w, stop := startWorker(t, store, core.Handlers{"a": handler, "b": handler}, work.Options{})
+		submitter := submit.New(store, submit.Options{Wake: w.Wake})
 		whats := []string{"ok", "fail once", "fail", "permanent", "panic once", "snooze", "retry after"}
 		ids := make([]int64, 2000)
 		var group sync.WaitGroup
@@ -205,8 +208,8 @@ func TestMixedJobs(t *testing.T) {
 // although critical jobs never run out.
 func TestDirectBulkBesideAnEndlessCriticalBacklog(t *testing.T) {
 	onBothStores(t, func(t *testing.T, store core.Store) {
-		submit(t, store, 4000, core.NewJob{Type: "a", Priority: core.Critical})
-		submit(t, store, 4000, core.NewJob{Type: "a", Priority: core.Bulk})
+		submitJobs(t, store, 4000, core.NewJob{Type: "a", Priority: core.Critical})
+		submitJobs(t, store, 4000, core.NewJob{Type: "a", Priority: core.Bulk})
 		var critical, bulk atomic.Int64
 		enough := make(chan struct{})
 		handler := core.HandlerFunc(func(ctx context.Context, job *core.Job) (json.RawMessage, error) {
@@ -220,7 +223,7 @@ func TestDirectBulkBesideAnEndlessCriticalBacklog(t *testing.T) {
 			}
 			return nil, nil
 		})
-		_, stop := startWorker(t, store, core.Handlers{"a": handler}, core.WorkerOptions{Slots: 8, CriticalSlots: -1})
+		_, stop := startWorker(t, store, core.Handlers{"a": handler}, work.Options{Slots: 8, CriticalSlots: -1})
 		<-enough
 		c, b := critical.Load(), bulk.Load()
 		if err := stop(); err != nil {
@@ -235,7 +238,7 @@ func TestDirectBulkBesideAnEndlessCriticalBacklog(t *testing.T) {
 // TestSubmittersOfOneKey: 64 submits of one key at once make one job, and all of them hear of it.
 func TestSubmittersOfOneKey(t *testing.T) {
 	onBothStores(t, func(t *testing.T, store core.Store) {
-		submitter := core.NewSubmitter(store, core.SubmitterOptions{})
+		submitter := submit.New(store, submit.Options{})
 		answers := make([]core.Submitted, 64)
 		var group sync.WaitGroup
 		for i := range answers {
@@ -308,7 +311,7 @@ func (s *lossy) Heartbeat(ctx context.Context, beats []core.Ref, lease time.Dura
 func TestLostAnswers(t *testing.T) {
 	onBothStores(t, func(t *testing.T, store core.Store) {
 		unsure := &lossy{Store: store}
-		ids := submit(t, store, 300, core.NewJob{Type: "a"})
+		ids := submitJobs(t, store, 300, core.NewJob{Type: "a"})
 		var entered sync.Map
 		handler := core.HandlerFunc(func(_ context.Context, job *core.Job) (json.RawMessage, error) {
 			if _, twice := entered.LoadOrStore(job.ID, true); twice {
@@ -316,7 +319,7 @@ func TestLostAnswers(t *testing.T) {
 			}
 			return nil, nil
 		})
-		startWorker(t, unsure, core.Handlers{"a": handler}, core.WorkerOptions{Slots: 25, StoreTimeout: 2 * time.Second})
+		startWorker(t, unsure, core.Handlers{"a": handler}, work.Options{Slots: 25, StoreTimeout: 2 * time.Second})
 		allEnded(t, store, ids)
 		for _, id := range ids {
 			if job := get(t, store, id); job.Status != core.Done || job.Attempts != 1 {
@@ -332,14 +335,14 @@ func TestLostAnswers(t *testing.T) {
 // TestStopHandsBack: jobs that run when the worker stops are scheduled again, not charged, and run elsewhere.
 func TestStopHandsBack(t *testing.T) {
 	onBothStores(t, func(t *testing.T, store core.Store) {
-		ids := submit(t, store, 40, core.NewJob{Type: "a"})
+		ids := submitJobs(t, store, 40, core.NewJob{Type: "a"})
 		var entered atomic.Int64
 		waits := core.HandlerFunc(func(ctx context.Context, job *core.Job) (json.RawMessage, error) {
 			entered.Add(1)
 			<-ctx.Done()
 			return nil, context.Cause(ctx)
 		})
-		_, stop := startWorker(t, store, core.Handlers{"a": waits}, core.WorkerOptions{StopGrace: -1})
+		_, stop := startWorker(t, store, core.Handlers{"a": waits}, work.Options{StopGrace: -1})
 		eventually(t, "all jobs run", func() bool { return entered.Load() == 40 })
 		if err := stop(); err != nil {
 			t.Fatal(err)
@@ -350,7 +353,7 @@ func TestStopHandsBack(t *testing.T) {
 			}
 		}
 		done := core.HandlerFunc(func(context.Context, *core.Job) (json.RawMessage, error) { return nil, nil })
-		startWorker(t, store, core.Handlers{"a": done}, core.WorkerOptions{})
+		startWorker(t, store, core.Handlers{"a": done}, work.Options{})
 		allEnded(t, store, ids)
 	})
 }

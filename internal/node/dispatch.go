@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/queuegroup"
 	"github.com/belfry-dev/belfry/functions/api/assemble"
 )
 
@@ -34,7 +35,7 @@ func (n *running) closeDispatch(ctx context.Context) {
 
 // later makes each queue of q open its topics when they are first sent to.
 func later(q core.Queue) core.Queue {
-	return core.WrapQueue(q, func(_ string, q core.Queue) core.Queue { return laterQueue{q} })
+	return queuegroup.Wrap(q, func(_ string, q core.Queue) core.Queue { return laterQueue{q} })
 }
 
 // laterQueue opens its topics when they are first sent to.

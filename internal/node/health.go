@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/queuegroup"
 )
 
 const (
@@ -111,7 +111,7 @@ func (n *running) ticks(ctx context.Context) error {
 		return fmt.Errorf("no pass of the tick has succeeded for %s", silent.Round(time.Second))
 	}
 	if n.sent != nil {
-		for _, queue := range core.GroupsOf(n.Queue).Keys() {
+		for _, queue := range queuegroup.GroupsOf(n.Queue).Keys() {
 			if stuck := n.sent[queue].stuck(); stuck > patience {
 				return fmt.Errorf("nothing could be published to the %s queue for %s", queue, stuck.Round(time.Second))
 			}

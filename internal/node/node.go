@@ -13,6 +13,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/fleet"
+	"github.com/belfry-dev/belfry/core/queuegroup"
+	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/belfry-dev/belfry/core/submit"
+	coretick "github.com/belfry-dev/belfry/core/tick"
+	"github.com/belfry-dev/belfry/core/typecache"
 	"github.com/belfry-dev/belfry/functions/api"
 	"github.com/belfry-dev/belfry/functions/api/assemble"
 	"github.com/belfry-dev/belfry/functions/boot"
@@ -87,15 +93,15 @@ type running struct {
 	// dispatch publishes at submit; nil where the tick of this process does, or nobody
 	dispatch *assemble.Dispatcher
 
-	types    *core.Types
+	types    *typecache.Cache
 	webhooks *boot.Webhooks
-	alerts   *boot.Alerts         // nil where nobody is told
-	counts   *core.ScheduleCounts // of this process's tick; nil where there is none
+	alerts   *boot.Alerts     // nil where nobody is told
+	counts   *schedule.Counts // of this process's tick; nil where there is none
 
-	passed   *pulse                    // passes of the tick
-	claimed  *pulse                    // claims of a direct worker, at most poll apart
-	received map[core.QueueKey]*intake // of the queues; nil in direct mode
-	sent     map[core.QueueKey]*outlet // of the queues; nil in direct mode
+	passed   *pulse                     // passes of the tick
+	claimed  *pulse                     // claims of a direct worker, at most poll apart
+	received map[queuegroup.Key]*intake // of the queues; nil in direct mode
+	sent     map[queuegroup.Key]*outlet // of the queues; nil in direct mode
 	poll     time.Duration
 }
 
@@ -116,12 +122,12 @@ func (n *running) build(ctx context.Context) (err error) {
 		}
 	}
 	if n.Roles.Tick {
-		n.passed, n.counts = newPulse(), &core.ScheduleCounts{}
+		n.passed, n.counts = newPulse(), &schedule.Counts{}
 		o := tick.Options{Store: n.Store, Settings: n.Settings, Holder: n.name, Log: n.Log, Types: n.types, Counts: n.counts}
 		if n.Queue != nil {
 			o.Queue, n.sent = watchOutlets(n.Queue)
 		}
-		o.OnTick = func(core.TickReport) { n.passed.beat() }
+		o.OnTick = func(coretick.Report) { n.passed.beat() }
 		if n.alerts, err = boot.OpenAlerts(ctx, n.Settings, n.webhooks, n.Store); err != nil {
 			return err
 		}
@@ -149,8 +155,8 @@ func (n *running) buildAPI(ctx context.Context) error {
 	var store core.SubmitStore = n.Store
 	var err error
 	if n.tick != nil && n.Queue != nil {
-		store, err = core.NewSubmitDispatcher(n.Store, core.SubmitDispatchOptions{
-			Topics: n.tick.Topics(), TakeCredit: n.tick.TakeCredit, Fleet: core.NewFleetView(n.Store), Types: n.types,
+		store, err = submit.NewDispatcher(n.Store, submit.DispatchOptions{
+			Topics: n.tick.Topics(), TakeCredit: n.tick.TakeCredit, Fleet: fleet.NewView(n.Store), Types: n.types,
 		})
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/queuegroup"
 )
 
 // brittle is a queue whose topics fail while err is not nil.
@@ -42,7 +43,7 @@ func TestOutlet(t *testing.T) {
 		}
 		stuck := func(want time.Duration) {
 			t.Helper()
-			if got := outlets[core.QueueKey{Priority: core.Bulk}].stuck(); got != want {
+			if got := outlets[queuegroup.Key{Priority: core.Bulk}].stuck(); got != want {
 				t.Errorf("stuck for %s, want %s", got, want)
 			}
 		}
@@ -64,13 +65,13 @@ func TestOutlet(t *testing.T) {
 		stuck(0)
 		send()
 		stuck(0) // it counts from here
-		outlets[core.QueueKey{Priority: core.Bulk}].told([]error{q.err, nil})
+		outlets[queuegroup.Key{Priority: core.Bulk}].told([]error{q.err, nil})
 		stuck(0)
 		send()
 		time.Sleep(patience)
 		topic.Send(t.Context(), nil) // says nothing
 		stuck(patience)
-		if outlets[core.QueueKey{Priority: core.Default}].stuck() != 0 {
+		if outlets[queuegroup.Key{Priority: core.Default}].stuck() != 0 {
 			t.Error("another priority is stuck too")
 		}
 	})

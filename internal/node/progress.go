@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/queuegroup"
 )
 
 // pulse is when something last showed that it makes progress.
@@ -65,16 +66,16 @@ func (i *intake) silent() time.Duration {
 type watchedQueue struct {
 	core.Queue
 	group   string
-	intakes map[core.QueueKey]*intake
+	intakes map[queuegroup.Key]*intake
 }
 
 // watchQueue watches each queue of q.
-func watchQueue(q core.Queue) (core.Queue, map[core.QueueKey]*intake) {
-	intakes := map[core.QueueKey]*intake{}
-	for _, key := range core.GroupsOf(q).Keys() {
+func watchQueue(q core.Queue) (core.Queue, map[queuegroup.Key]*intake) {
+	intakes := map[queuegroup.Key]*intake{}
+	for _, key := range queuegroup.GroupsOf(q).Keys() {
 		intakes[key] = &intake{answered: newPulse()}
 	}
-	return core.WrapQueue(q, func(group string, q core.Queue) core.Queue { return &watchedQueue{q, group, intakes} }), intakes
+	return queuegroup.Wrap(q, func(group string, q core.Queue) core.Queue { return &watchedQueue{q, group, intakes} }), intakes
 }
 
 // OpenSubscription opens one that is watched.
@@ -83,7 +84,7 @@ func (q *watchedQueue) OpenSubscription(ctx context.Context, p core.Priority) (c
 	if err != nil {
 		return nil, err
 	}
-	return watchedSubscription{sub, q.intakes[core.QueueKey{Priority: p, Group: q.group}]}, nil
+	return watchedSubscription{sub, q.intakes[queuegroup.Key{Priority: p, Group: q.group}]}, nil
 }
 
 type watchedSubscription struct {

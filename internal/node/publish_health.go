@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/queuegroup"
 )
 
 // forgotten is how long a failure counts: a tick that has something to publish tries three times as often.
@@ -50,16 +51,16 @@ func (o *outlet) stuck() time.Duration {
 type outletQueue struct {
 	core.Queue
 	group   string
-	outlets map[core.QueueKey]*outlet
+	outlets map[queuegroup.Key]*outlet
 }
 
 // watchOutlets watches each queue of q.
-func watchOutlets(q core.Queue) (core.Queue, map[core.QueueKey]*outlet) {
-	outlets := map[core.QueueKey]*outlet{}
-	for _, key := range core.GroupsOf(q).Keys() {
+func watchOutlets(q core.Queue) (core.Queue, map[queuegroup.Key]*outlet) {
+	outlets := map[queuegroup.Key]*outlet{}
+	for _, key := range queuegroup.GroupsOf(q).Keys() {
 		outlets[key] = &outlet{}
 	}
-	return core.WrapQueue(q, func(group string, q core.Queue) core.Queue { return &outletQueue{q, group, outlets} }), outlets
+	return queuegroup.Wrap(q, func(group string, q core.Queue) core.Queue { return &outletQueue{q, group, outlets} }), outlets
 }
 
 // OpenTopic opens one that is watched.
@@ -68,7 +69,7 @@ func (q *outletQueue) OpenTopic(ctx context.Context, p core.Priority) (core.Topi
 	if err != nil {
 		return nil, err
 	}
-	return outletTopic{topic, q.outlets[core.QueueKey{Priority: p, Group: q.group}]}, nil
+	return outletTopic{topic, q.outlets[queuegroup.Key{Priority: p, Group: q.group}]}, nil
 }
 
 type outletTopic struct {

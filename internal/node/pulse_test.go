@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/queuegroup"
 )
 
 // idle is a queue that nothing comes from, and whose calls end by an error after a time.
@@ -40,7 +41,7 @@ func TestIdleIsNotSilent(t *testing.T) {
 		receive := func() { _, _ = s.Receive(t.Context(), 1) }
 		silent := func(want time.Duration) {
 			t.Helper()
-			if got := intakes[core.QueueKey{Priority: core.Bulk}].silent(); got != want {
+			if got := intakes[queuegroup.Key{Priority: core.Bulk}].silent(); got != want {
 				t.Errorf("silent for %s, want %s", got, want)
 			}
 		}

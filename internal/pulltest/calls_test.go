@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/tick"
 	"github.com/belfry-dev/belfry/internal/queues"
 )
 
@@ -82,7 +83,7 @@ func TestTenThousandJobsTakeElevenHundredCalls(t *testing.T) {
 		}
 		s.submit(t, batch...)
 	}
-	stop := s.tick(t, core.WindowCeiling)
+	stop := s.tick(t, tick.WindowCeiling)
 	sent := func() (n int) { c.look(func() { n = c.sent }); return n }
 	eventually(t, func() bool { return sent() >= jobs }, func() string { return fmt.Sprint("sent are ", sent()) })
 	stop()
@@ -112,7 +113,7 @@ func TestPublishedJobsAreDone(t *testing.T) {
 	}
 	s := newStage(t)
 	c := s.count(t, s.install(t, queues.SQS).Server.Address())
-	s.tick(t, core.WindowCeiling)
+	s.tick(t, tick.WindowCeiling)
 	w := s.start(t, "ecs", "BELFRY_LOG_LEVEL=warn")
 	for i := range groups {
 		batch := make([]core.NewJob, group)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/core"
+	coretick "github.com/belfry-dev/belfry/core/tick"
 	"github.com/belfry-dev/belfry/functions/boot"
 	"github.com/belfry-dev/belfry/functions/tick"
 	"github.com/belfry-dev/belfry/internal/queues"
@@ -126,7 +127,7 @@ func (s *stage) tick(t *testing.T, concurrency int) (stop func()) {
 	}
 	o := tick.Options{
 		Store: s.store, Queue: queue, Holder: "tick", Functions: true, Log: slog.New(slog.DiscardHandler), Concurrency: map[core.Priority]int{},
-		Settings: boot.Settings{Tick: 200 * time.Millisecond, BucketLease: 10 * time.Second, Window: core.WindowCeiling},
+		Settings: boot.Settings{Tick: 200 * time.Millisecond, BucketLease: 10 * time.Second, Window: coretick.WindowCeiling},
 	}
 	for _, p := range core.Priorities {
 		o.Concurrency[p] = concurrency

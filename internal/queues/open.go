@@ -8,6 +8,7 @@ import (
 	"github.com/belfry-dev/belfry/adapters/aws"
 	"github.com/belfry-dev/belfry/adapters/gcp"
 	"github.com/belfry-dev/belfry/adapters/local"
+	"github.com/belfry-dev/belfry/adapters/queueurl"
 	"github.com/belfry-dev/belfry/adapters/rabbit"
 	"github.com/belfry-dev/belfry/core"
 )
@@ -26,6 +27,6 @@ func Open(ctx context.Context, urls map[core.Priority]string, visibility time.Du
 	case local.Scheme:
 		return local.Open(urls)
 	}
-	_, err := core.QueueURL(urls[core.Default], "awssqs", "gcppubsubv2", "amqp", "amqps", local.Scheme)
+	_, err := queueurl.Parse(urls[core.Default], "awssqs", "gcppubsubv2", "amqp", "amqps", local.Scheme)
 	return nil, err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
 )
 
 // A new schedule does not fire for times before it was created.
@@ -109,22 +110,22 @@ func TestAnEditInAPause(t *testing.T) {
 func TestPutMatches(t *testing.T) {
 	w := newWorld(t, noon)
 	rule := core.ScheduleRule{Cron: "* * * * *", Type: "work"}
-	if _, _, err := w.acts.Put(t.Context(), "", "s", rule, core.Match{Version: 1}); !errors.Is(err, core.ErrStale) {
+	if _, _, err := w.acts.Put(t.Context(), "", "s", rule, schedule.Match{Version: 1}); !errors.Is(err, core.ErrStale) {
 		t.Errorf("a version of none: %v", err)
 	}
-	s, made, err := w.acts.Put(t.Context(), "", "s", rule, core.Match{Absent: true})
+	s, made, err := w.acts.Put(t.Context(), "", "s", rule, schedule.Match{Absent: true})
 	if w.must(err); !made {
 		t.Error("not made")
 	}
-	if _, _, err := w.acts.Put(t.Context(), "", "s", rule, core.Match{Absent: true}); !errors.Is(err, core.ErrStale) {
+	if _, _, err := w.acts.Put(t.Context(), "", "s", rule, schedule.Match{Absent: true}); !errors.Is(err, core.ErrStale) {
 		t.Errorf("once more: %v", err)
 	}
 	rule.Cron = "1 * * * *"
-	s, made, err = w.acts.Put(t.Context(), "", "s", rule, core.Match{Version: s.Version})
+	s, made, err = w.acts.Put(t.Context(), "", "s", rule, schedule.Match{Version: s.Version})
 	if w.must(err); made || s.Version != 2 {
 		t.Errorf("version %d, made %v", s.Version, made)
 	}
-	if _, _, err := w.acts.Put(t.Context(), "", "s", rule, core.Match{Version: 1}); !errors.Is(err, core.ErrStale) {
+	if _, _, err := w.acts.Put(t.Context(), "", "s", rule, schedule.Match{Version: 1}); !errors.Is(err, core.ErrStale) {
 		t.Errorf("an old version: %v", err)
 	}
 }

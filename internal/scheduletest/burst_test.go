@@ -15,6 +15,9 @@ import (
 	"github.com/belfry-dev/belfry/adapters/local"
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/belfry-dev/belfry/core/tick"
+	"github.com/belfry-dev/belfry/core/work"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
@@ -83,7 +86,7 @@ WITH made AS (
            now(), now(), now() + $2::interval - interval '1 h', now() + $2::interval - interval '1 h', now() + $2::interval, $3
     FROM   generate_series(1, $1) i
     RETURNING next_due
-) SELECT min(next_due) FROM made`, n, in, core.TZDataVersion()).Scan(&h.due)
+) SELECT min(next_due) FROM made`, n, in, schedule.TZDataVersion()).Scan(&h.due)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +125,7 @@ func (h *burstRun) transactions() (n int64) {
 // tick runs a ticker until each schedule's job has begun.
 func (h *burstRun) tick(topics map[core.Priority]core.Topic, wake func([]core.Lane)) {
 	h.Helper()
-	ticker, err := core.NewTicker(h.store, core.TickerOptions{Holder: "t", Topics: topics, Wake: wake, OnEvent: func(e core.TickEvent) {
+	ticker, err := tick.New(h.store, tick.Options{Holder: "t", Topics: topics, Wake: wake, OnEvent: func(e tick.Event) {
 		switch {
 		case errors.Is(e.Err, core.ErrUnavailable): // out of its time, on a machine with much else to do; the next pass does it
 			h.Logf("%s: %v", e.Kind, e.Err)
@@ -207,7 +210,7 @@ func TestManyDueAtOnceQueue(t *testing.T) {
 		topics[p] = toldTopic{topic, h}
 	}
 	before := h.transactions()
-	worker := h.work((*core.Worker).Receive, memory)
+	worker := h.work((*work.Worker).Receive, memory)
 	h.tick(topics, nil)
 	worker()
 	h.report(before)
@@ -217,19 +220,19 @@ func TestManyDueAtOnceQueue(t *testing.T) {
 func TestManyDueAtOnceDirect(t *testing.T) {
 	h := newBurstRun(t, burst(), "3 s")
 	before := h.transactions()
-	worker := h.work(func(w *core.Worker, ctx context.Context, _ core.Queue) error { return w.Run(ctx) }, nil)
+	worker := h.work(func(w *work.Worker, ctx context.Context, _ core.Queue) error { return w.Run(ctx) }, nil)
 	h.tick(nil, nil)
 	worker()
 	h.report(before)
 }
 
 // work runs a worker until it is stopped.
-func (h *burstRun) work(run func(*core.Worker, context.Context, core.Queue) error, queue core.Queue) (stop func()) {
+func (h *burstRun) work(run func(*work.Worker, context.Context, core.Queue) error, queue core.Queue) (stop func()) {
 	h.Helper()
-	worker, err := core.NewWorker(h.store, core.Handlers{"work": core.HandlerFunc(func(_ context.Context, job *core.Job) (json.RawMessage, error) {
+	worker, err := work.New(h.store, core.Handlers{"work": core.HandlerFunc(func(_ context.Context, job *core.Job) (json.RawMessage, error) {
 		h.began(job.ID)
 		return nil, nil
-	})}, core.WorkerOptions{ID: "w", Slots: 100})
+	})}, work.Options{ID: "w", Slots: 100})
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -248,7 +251,7 @@ func (h *burstRun) work(run func(*core.Worker, context.Context, core.Queue) erro
 func TestManyNotDue(t *testing.T) {
 	h := newBurstRun(t, burst(), "1 h")
 	passes := make(chan struct{}, 100)
-	ticker, err := core.NewTicker(h.store, core.TickerOptions{Holder: "t", OnTick: func(core.TickReport) { passes <- struct{}{} }})
+	ticker, err := tick.New(h.store, tick.Options{Holder: "t", OnTick: func(tick.Report) { passes <- struct{}{} }})
 	if err != nil {
 		t.Fatal(err)
 	}

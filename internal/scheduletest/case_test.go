@@ -12,6 +12,8 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/belfry-dev/belfry/core/tick"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
@@ -116,7 +118,7 @@ func TestSeveralTicksAtOnce(t *testing.T) {
 type overtaken struct {
 	core.Store
 	w     *world
-	by    *core.Ticker
+	by    *tick.Ticker
 	times atomic.Int64
 }
 
@@ -131,9 +133,9 @@ func (o *overtaken) AdvanceSchedules(ctx context.Context, steps []core.Advance, 
 	return o.Store.AdvanceSchedules(ctx, steps, fence)
 }
 
-func (o *overtaken) ticker(holder string) *core.Ticker {
+func (o *overtaken) ticker(holder string) *tick.Ticker {
 	o.w.Helper()
-	ticker, err := core.NewTicker(o, core.TickerOptions{Holder: holder, MaintainPeriod: 1000 * time.Hour})
+	ticker, err := tick.New(o, tick.Options{Holder: holder, MaintainPeriod: 1000 * time.Hour})
 	o.w.must(err)
 	return ticker
 }
@@ -147,12 +149,12 @@ func ticksAtOnce(t *testing.T, where string) {
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	w := &world{T: t, store: store, offset: store.offset}
-	acts := core.NewScheduleActs(store, core.ScheduleOptions{}, nil)
+	acts := schedule.NewActs(store, schedule.Options{}, nil)
 	w.acts = acts
 	w.must(store.set(t.Context(), noon.UnixMicro()))
 	w.put("late", core.ScheduleRule{Cron: "*/5 * * * *", Type: "nobody", ExpectWithin: core.ScheduleLength(time.Minute)})
 	overtaken := &overtaken{Store: store, w: w, by: w.newTicker("by")}
-	tickers := make([]*core.Ticker, 3)
+	tickers := make([]*tick.Ticker, 3)
 	for i := range tickers {
 		tickers[i] = w.newTicker(fmt.Sprint("t", i))
 	}

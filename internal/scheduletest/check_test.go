@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
 )
 
 // counts is what a check looked at.
@@ -49,7 +50,7 @@ func check(t *testing.T, where string, now time.Time, kept *archive, how string,
 // Now is when the last pass was made.
 func (w *world) expanded(s *core.Schedule, rows []core.Occurrence, now time.Time) int {
 	w.Helper()
-	rule, err := s.Rule.Parse(s.State.Anchor)
+	rule, err := schedule.ParseRule(&s.Rule, s.State.Anchor)
 	w.must(err)
 	want, _ := rule.Enumerate(s.CreatedAt, s.State.Accounted, 10_000_000)
 	at := 0

@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/adapters/sqlite"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/tick"
 )
 
 // childVariable makes the test program a tick process: it names the store.
@@ -147,7 +148,7 @@ func runChild(ctx context.Context, where string) error {
 	if err != nil {
 		return err
 	}
-	ticker, err := core.NewTicker(d, core.TickerOptions{
+	ticker, err := tick.New(d, tick.Options{
 		Holder: fmt.Sprint("child-", os.Getpid()), MaintainPeriod: 100_000 * time.Hour, Maintain: core.MaintainRequest{HistoryRetention: retention},
 	})
 	if err != nil {
@@ -172,7 +173,7 @@ func runChild(ctx context.Context, where string) error {
 }
 
 // passOnce ticks until nothing is due, and ends the jobs that are, where asked.
-func passOnce(ctx context.Context, ticker *core.Ticker, store core.Store, finish bool) (made int, err error) {
+func passOnce(ctx context.Context, ticker *tick.Ticker, store core.Store, finish bool) (made int, err error) {
 	for more := true; more; {
 		report, err := ticker.Tick(ctx)
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 	"net/http/httptest"
 	"time"
 
-	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/submit"
 	"github.com/belfry-dev/belfry/functions/api"
 )
 
@@ -20,7 +20,7 @@ type desk struct {
 
 func newDesk(w *world) *desk {
 	w.Helper()
-	submitter := core.NewSubmitter(w.store, core.SubmitterOptions{})
+	submitter := submit.New(w.store, submit.Options{})
 	a, err := api.New(api.Options{Submitter: submitter, Jobs: w.store, Stats: w.store, Schedules: w.acts, Ledger: w.store})
 	w.must(err)
 	w.Cleanup(func() {

@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/belfry-dev/belfry/core/tick"
+	"github.com/belfry-dev/belfry/core/typecache"
 )
 
 // While workers are away and the tick is not, missed makes nothing up and skips nothing: the runs wait. With expires_after
@@ -25,11 +28,11 @@ func TestRunsThatNobodyStartsExpire(t *testing.T) {
 		for _, missed := range []string{"all", "once", "skip"} {
 			t.Run(c.name+", missed "+missed, func(t *testing.T) {
 				w := newWorld(t, noon)
-				types := core.NewTypes(w.store, core.TypesOptions{})
+				types := typecache.New(w.store, typecache.Options{})
 				_, _, err := types.PutType(t.Context(), core.JobType{Name: "work", ExpiresAfter: c.typ})
 				w.must(err)
 				w.must(types.Refresh(t.Context()))
-				w.ticker, err = core.NewTicker(w.store, core.TickerOptions{Holder: "a", MaintainPeriod: 1000 * time.Hour, Schedules: core.ScheduleOptions{Types: types}})
+				w.ticker, err = tick.New(w.store, tick.Options{Holder: "a", MaintainPeriod: 1000 * time.Hour, Schedules: schedule.Options{Types: types}})
 				w.must(err)
 				rule := c.rule
 				rule.Every, rule.Missed = core.ScheduleLength(time.Second), missed

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
 )
 
 // pass makes n ticks, a step of the clock before each.
@@ -88,7 +89,7 @@ func TestASlowPlanDoesNotCancelTheNewRun(t *testing.T) {
 	slow, err := w.store.GetSchedule(t.Context(), "", "s")
 	w.must(err)
 	w.pass(1, time.Minute)
-	w.must(core.CancelRuns(t.Context(), w.store, &slow))
+	w.must(schedule.CancelRuns(t.Context(), w.store, &slow))
 	active, err := w.store.ActiveRuns(t.Context(), "", "s")
 	if w.must(err); len(active) != 1 {
 		t.Errorf("%d active runs", len(active))
@@ -106,14 +107,14 @@ func TestAClockSetBackRepeatsNothing(t *testing.T) {
 	for name, rule := range map[string]core.ScheduleRule{
 		"another rule": {Cron: "*/1 * * * *", Missed: "all", Type: "work"}, "a pause": func() core.ScheduleRule { r := s.Rule; r.Paused = true; return r }(),
 	} {
-		plan, err := core.RedefineSchedule(&s, &rule, back, core.ScheduleOptions{})
+		plan, err := schedule.Redefine(&s, &rule, back, schedule.Options{})
 		if w.must(err); plan.State.Accounted.Before(s.State.Accounted) || len(plan.Jobs) != 0 {
 			t.Errorf("%s: accounted for to %s, was %s", name, plan.State.Accounted, s.State.Accounted)
 		}
 	}
 	paused := s
 	paused.Rule.Paused, paused.State.PausedAt, paused.State.NextDue = true, back, time.Time{}
-	resumed, err := core.ResumeSchedule(&paused, &s.Rule, back.Add(time.Second), core.ScheduleOptions{})
+	resumed, err := schedule.Resume(&paused, &s.Rule, back.Add(time.Second), schedule.Options{})
 	if w.must(err); resumed.State.Accounted.Before(s.State.Accounted) || !resumed.State.NextDue.After(s.State.Accounted) {
 		t.Errorf("resumed: %+v", resumed.State)
 	}
@@ -124,12 +125,12 @@ func TestPlansCountFromWhatIsAccountedFor(t *testing.T) {
 	w := newWorld(t, noon)
 	s := w.put("s", core.ScheduleRule{Cron: "* * * * *"})
 	s.State.NextDue = noon.Add(2*time.Minute + 3*time.Second)
-	plan, err := core.PlanSchedule(&s, noon.Add(2*time.Minute+4*time.Second), core.ScheduleOptions{})
+	plan, err := schedule.Next(&s, noon.Add(2*time.Minute+4*time.Second), schedule.Options{})
 	if w.must(err); plan == nil || len(plan.Occurrences) != 2 || !plan.Occurrences[0].From.Equal(noon.Add(time.Minute)) {
 		t.Fatalf("plan %+v", plan)
 	}
 	s.State.NextDue = noon.Add(30 * time.Second) // too early: it moves on, with nothing made
-	plan, err = core.PlanSchedule(&s, noon.Add(40*time.Second), core.ScheduleOptions{})
+	plan, err = schedule.Next(&s, noon.Add(40*time.Second), schedule.Options{})
 	if w.must(err); plan == nil || len(plan.Jobs) != 0 || !plan.State.NextDue.Equal(noon.Add(time.Minute)) {
 		t.Fatalf("plan %+v", plan)
 	}
@@ -158,7 +159,7 @@ func TestLargePayloadsComeInSteps(t *testing.T) {
 	w.step(100 * time.Minute)
 	s, err = w.store.GetSchedule(t.Context(), "", s.Name)
 	w.must(err)
-	plan, err := core.PlanSchedule(&s, w.now(), core.ScheduleOptions{})
+	plan, err := schedule.Next(&s, w.now(), schedule.Options{})
 	if w.must(err); len(plan.Jobs) > 40 || len(plan.Jobs) == 0 || !plan.More {
 		t.Fatalf("a step of %d jobs of half a MiB", len(plan.Jobs))
 	}

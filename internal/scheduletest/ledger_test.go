@@ -11,6 +11,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
@@ -126,14 +127,14 @@ func prepare(t *testing.T, where string, sp span, rng *rand.Rand) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	acts := core.NewScheduleActs(store, core.ScheduleOptions{}, nil)
+	acts := schedule.NewActs(store, schedule.Options{}, nil)
 	for i := range sp.schedules {
 		if i%100 == 0 { // the clock of a database goes on
 			if err := store.set(t.Context(), sp.from.UnixMicro()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, _, err := acts.Put(t.Context(), "", fmt.Sprintf("s%04d", i), sp.draw(rng, i), core.Match{}); err != nil {
+		if _, _, err := acts.Put(t.Context(), "", fmt.Sprintf("s%04d", i), sp.draw(rng, i), schedule.Match{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
 )
 
 // An alert is over with the next success of the schedule, of any run, whatever was done to the schedule meanwhile: long
@@ -191,7 +192,7 @@ func TestAnUnreadableScheduleIsMended(t *testing.T) {
 	start := func(t *testing.T) *world {
 		w := newWorld(t, noon)
 		_, err := w.store.CreateSchedule(t.Context(), core.Schedule{Name: "s", Rule: core.ScheduleRule{Cron: "* * * * *", TimeZone: "Mars/Olympus", Type: "work", Missed: "all"},
-			State: core.ScheduleState{Anchor: noon, Accounted: noon, NextDue: noon.Add(time.Minute), TZData: core.TZDataVersion()}})
+			State: core.ScheduleState{Anchor: noon, Accounted: noon, NextDue: noon.Add(time.Minute), TZData: schedule.TZDataVersion()}})
 		w.must(err)
 		w.put("other", core.ScheduleRule{Cron: "* * * * *"})
 		w.pass(180, time.Second)
@@ -219,10 +220,10 @@ func TestAnUnreadableScheduleIsMended(t *testing.T) {
 		if w.must(err); !s.Rule.Paused {
 			t.Errorf("%+v", s)
 		}
-		if _, err := w.acts.Resume(t.Context(), "", "s"); !errors.Is(err, core.ErrUnreadable) || !strings.Contains(err.Error(), "time_zone: ") {
+		if _, err := w.acts.Resume(t.Context(), "", "s"); !errors.Is(err, schedule.ErrUnreadable) || !strings.Contains(err.Error(), "time_zone: ") {
 			t.Errorf("resume: %v", err)
 		}
-		if _, err := w.acts.Backfill(t.Context(), "", "s", noon.Add(-time.Hour), noon, true); !errors.Is(err, core.ErrUnreadable) {
+		if _, err := w.acts.Backfill(t.Context(), "", "s", noon.Add(-time.Hour), noon, true); !errors.Is(err, schedule.ErrUnreadable) {
 			t.Errorf("backfill: %v", err)
 		}
 		if _, err := w.acts.Trigger(t.Context(), "", "s"); err != nil { // its jobs are known

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
 )
 
 // previewWorlds is how many stores share the schedules of TestPreviewIsWhatFires. They live beside each other.
@@ -37,7 +38,7 @@ func TestPreviewIsWhatFires(t *testing.T) {
 		}
 		rule.Missed, rule.Overlap, rule.ExpectWithin = "all", core.OverlapAllow, 0
 		rule.MissedWindow, rule.MissedLimit, rule.Jitter = 0, 0, 0 // a clock stepped to each instant waits for no jitter
-		parsed, err := rule.Parse(from)
+		parsed, err := schedule.ParseRule(&rule, from)
 		if err != nil {
 			t.Fatal(err)
 		}

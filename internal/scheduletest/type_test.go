@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/belfry-dev/belfry/core/tick"
+	"github.com/belfry-dev/belfry/core/typecache"
 )
 
 // watched counts how often types were looked at.
@@ -32,10 +35,10 @@ func (w *watched) WatchTypes(ctx context.Context) error {
 func TestTypeMissed(t *testing.T) {
 	w := newWorld(t, time.Date(2026, 3, 1, 12, 0, 30, 0, time.UTC))
 	store := &watched{Store: w.store, without: 1}
-	types := core.NewTypes(w.store, core.TypesOptions{})
+	types := typecache.New(w.store, typecache.Options{})
 	w.must(types.Refresh(t.Context()))
-	ticker, err := core.NewTicker(store, core.TickerOptions{Holder: "a", MaintainPeriod: 1000 * time.Hour, LeaseLength: 1000 * time.Hour,
-		Schedules: core.ScheduleOptions{Types: types}})
+	ticker, err := tick.New(store, tick.Options{Holder: "a", MaintainPeriod: 1000 * time.Hour, LeaseLength: 1000 * time.Hour,
+		Schedules: schedule.Options{Types: types}})
 	w.must(err)
 	w.ticker = ticker
 	put := func(of core.JobType) {

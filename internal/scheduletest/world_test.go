@@ -10,6 +10,8 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/sqlite"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/belfry-dev/belfry/core/tick"
 )
 
 // world is a store whose clock is moved by the test, a tick, and what users do.
@@ -17,8 +19,8 @@ type world struct {
 	*testing.T
 	store  core.Store
 	offset *atomic.Int64
-	acts   *core.ScheduleActs
-	ticker *core.Ticker
+	acts   *schedule.Acts
+	ticker *tick.Ticker
 	claims int64
 }
 
@@ -44,14 +46,14 @@ func newWorldBy(t *testing.T, clock func() time.Time) *world {
 		}
 	})
 	w.store = store
-	w.acts = core.NewScheduleActs(store, core.ScheduleOptions{}, nil)
+	w.acts = schedule.NewActs(store, schedule.Options{}, nil)
 	w.ticker = w.newTicker("a")
 	return w
 }
 
-func (w *world) newTicker(holder string) *core.Ticker {
+func (w *world) newTicker(holder string) *tick.Ticker {
 	w.Helper()
-	ticker, err := core.NewTicker(w.store, core.TickerOptions{Holder: holder, MaintainPeriod: 1000 * time.Hour})
+	ticker, err := tick.New(w.store, tick.Options{Holder: holder, MaintainPeriod: 1000 * time.Hour})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -90,7 +92,7 @@ func (w *world) put(name string, rule core.ScheduleRule) core.Schedule {
 	if rule.Type == "" {
 		rule.Type = "work"
 	}
-	s, _, err := w.acts.Put(w.Context(), "", name, rule, core.Match{})
+	s, _, err := w.acts.Put(w.Context(), "", name, rule, schedule.Match{})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -174,7 +176,7 @@ func (w *world) exact(name string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	rule, err := s.Rule.Parse(s.State.Anchor)
+	rule, err := schedule.ParseRule(&s.Rule, s.State.Anchor)
 	if err != nil {
 		w.Fatal(err)
 	}

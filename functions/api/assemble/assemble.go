@@ -8,6 +8,11 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/report"
+	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/belfry-dev/belfry/core/storeclock"
+	"github.com/belfry-dev/belfry/core/submit"
+	"github.com/belfry-dev/belfry/core/typecache"
 	"github.com/belfry-dev/belfry/functions/api"
 	"github.com/belfry-dev/belfry/functions/boot"
 )
@@ -17,12 +22,12 @@ type Parts struct {
 	Settings boot.Settings
 	Store    core.Store
 	Submit   core.SubmitStore // where jobs are written. Nil means Store
-	Types    *core.Types      // kept fresh by the host
+	Types    *typecache.Cache // kept fresh by the host
 	Webhooks *boot.Webhooks
 	Name     string // of this process among all
 	Version  string
 	Log      *slog.Logger
-	Counts   *core.ScheduleCounts // of the tick of this process. Nil means none is here
+	Counts   *schedule.Counts // of the tick of this process. Nil means none is here
 	// Closed lets no call go without a token, Loopback says that a loopback address is served; see api.Options.
 	Closed, Loopback bool
 	Queues           bool           // jobs are handed out through queues
@@ -36,8 +41,8 @@ type Parts struct {
 // Service is the API with what it stands on.
 type Service struct {
 	*api.API
-	submit  *core.Submitter
-	reports *core.Reporter // of targets
+	submit  *submit.Submitter
+	reports *report.Reporter // of targets
 }
 
 // New makes the service. It calls nobody.
@@ -46,17 +51,17 @@ func New(p Parts) (*Service, error) {
 		p.Submit = p.Store
 	}
 	p.Limits.Rate, p.Limits.Timeout, p.Limits.Memory = p.Settings.APIRate, p.Settings.MaxTimeout, int64(p.Settings.RequestMemory)<<20
-	clock := core.NewStoreClock(p.Store)
+	clock := storeclock.New(p.Store)
 	s := &Service{
-		submit:  core.NewSubmitter(p.Submit, core.SubmitterOptions{Now: clock.Now, Wake: p.Wake, Types: p.Types}),
-		reports: core.NewReporter(p.Store, core.ReporterOptions{ID: p.Name, Timeout: p.Settings.Timeout}),
+		submit:  submit.New(p.Submit, submit.Options{Now: clock.Now, Wake: p.Wake, Types: p.Types}),
+		reports: report.NewReporter(p.Store, report.ReporterOptions{ID: p.Name, Timeout: p.Settings.Timeout}),
 	}
 	o := api.Options{
 		Now: clock.Now, KeepAlive: p.KeepAlive, Spool: p.Spool,
 		Tokens: p.Settings.Tokens, Access: p.Store, Closed: p.Closed, Loopback: p.Loopback, Queues: p.Queues,
 		Limits: p.Limits, KeepKeys: p.Settings.KeepKeys, Poke: p.Poke,
 		Submitter: s.submit, Jobs: p.Store, Stats: p.Store, Version: p.Version, Logger: p.Log,
-		Schedules: core.NewScheduleActs(p.Store, scheduleOptions(p), p.Wake), Ledger: p.Store,
+		Schedules: schedule.NewActs(p.Store, scheduleOptions(p), p.Wake), Ledger: p.Store,
 		Types: p.Types, Attempts: s.reports, Leases: p.Webhooks.Leases, Counts: p.Counts,
 	}
 	if p.Webhooks.Guard != nil {
@@ -77,6 +82,6 @@ func (s *Service) Finish(ctx context.Context) error {
 }
 
 // scheduleOptions are those of the tick: what counts as missed is the same for both.
-func scheduleOptions(p Parts) core.ScheduleOptions {
-	return core.ScheduleOptions{Types: p.Types, TickPeriod: p.Settings.Tick, Takeover: p.Settings.Takeover()}
+func scheduleOptions(p Parts) schedule.Options {
+	return schedule.Options{Types: p.Types, TickPeriod: p.Settings.Tick, Takeover: p.Settings.Takeover()}
 }

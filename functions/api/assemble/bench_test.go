@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/belfry-dev/belfry/adapters/sqlite"
-	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/typecache"
 	"github.com/belfry-dev/belfry/functions/api/assemble"
 	"github.com/belfry-dev/belfry/functions/boot"
 )
@@ -29,7 +29,7 @@ func parts(tb testing.TB) assemble.Parts {
 			tb.Error(err)
 		}
 	})
-	return assemble.Parts{Store: store, Types: core.NewTypes(store, core.TypesOptions{}), Webhooks: webhooks, Name: "bench", Log: slog.New(slog.DiscardHandler)}
+	return assemble.Parts{Store: store, Types: typecache.New(store, typecache.Options{}), Webhooks: webhooks, Name: "bench", Log: slog.New(slog.DiscardHandler)}
 }
 
 // BenchmarkNew is what a start costs before the first request, of which a cold one on a host of functions waits.

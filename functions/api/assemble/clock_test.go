@@ -13,6 +13,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/sqlite"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/typecache"
 	"github.com/belfry-dev/belfry/functions/boot"
 )
 
@@ -25,7 +26,7 @@ func TestTimesAreJudgedByTheStore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			service, err := New(Parts{Settings: boot.Settings{}, Store: store, Types: core.NewTypes(store, core.TypesOptions{}), Webhooks: new(boot.Webhooks), Closed: true})
+			service, err := New(Parts{Settings: boot.Settings{}, Store: store, Types: typecache.New(store, typecache.Options{}), Webhooks: new(boot.Webhooks), Closed: true})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,10 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/fleet"
+	"github.com/belfry-dev/belfry/core/queuegroup"
+	"github.com/belfry-dev/belfry/core/submit"
+	"github.com/belfry-dev/belfry/core/typecache"
 	"github.com/belfry-dev/belfry/functions/boot"
 )
 
@@ -23,7 +27,7 @@ type Dispatcher struct {
 
 // DispatcherStore is what a Dispatcher asks of a store.
 type DispatcherStore interface {
-	core.SubmitDispatchStore
+	submit.SubmitDispatchStore
 	core.FleetStore
 	// CountQueued counts the queued rows of each priority.
 	CountQueued(ctx context.Context) (map[core.Priority]int, error)
@@ -35,7 +39,7 @@ type DispatcherStore interface {
 // in their queue; in economy mode, where a tick comes only each minute, at most a window of each queue in a minute. The
 // others wait for the tick, as do all that something holds back and those that no live worker handles; functions says that
 // consumers may live only while there is work, and types knows which are deliverable.
-func NewDispatcher(ctx context.Context, store DispatcherStore, queue core.Queue, s boot.Settings, types *core.Types, functions bool) (*Dispatcher, error) {
+func NewDispatcher(ctx context.Context, store DispatcherStore, queue core.Queue, s boot.Settings, types *typecache.Cache, functions bool) (*Dispatcher, error) {
 	d := &Dispatcher{topics: map[core.Priority]core.Topic{}}
 	for _, p := range core.Priorities {
 		topic, err := queue.OpenTopic(ctx, p)
@@ -44,16 +48,18 @@ func NewDispatcher(ctx context.Context, store DispatcherStore, queue core.Queue,
 		}
 		d.topics[p] = topic
 	}
-	o := core.SubmitDispatchOptions{Topics: d.topics, Fleet: core.NewFleetView(store), Types: types, Unannounced: functions}
+	o := submit.DispatchOptions{Topics: d.topics, Fleet: fleet.NewView(store), Types: types, Unannounced: functions}
 	if s.Economy {
-		credit := &credit{window: s.Window, left: map[core.QueueKey]int{}, queues: core.GroupsOf(queue).Keys()}
-		o.TakeCredit, o.Lease = func(_ context.Context, queue core.QueueKey, n int) int { return credit.take(queue, n, time.Now()) }, creditFor
+		credit := &credit{window: s.Window, left: map[queuegroup.Key]int{}, queues: queuegroup.GroupsOf(queue).Keys()}
+		o.TakeCredit, o.Lease = func(_ context.Context, queue queuegroup.Key, n int) int { return credit.take(queue, n, time.Now()) }, creditFor
 	} else {
-		room := &room{store: store, groups: core.GroupsOf(queue)}
-		o.TakeCredit = func(ctx context.Context, queue core.QueueKey, n int) int { return room.take(ctx, queue, n, time.Now()) }
+		room := &room{store: store, groups: queuegroup.GroupsOf(queue)}
+		o.TakeCredit = func(ctx context.Context, queue queuegroup.Key, n int) int {
+			return room.take(ctx, queue, n, time.Now())
+		}
 	}
 	var err error
-	d.SubmitStore, err = core.NewSubmitDispatcher(store, o)
+	d.SubmitStore, err = submit.NewDispatcher(store, o)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("assemble: %w", err), d.Close(ctx))
 	}
@@ -74,12 +80,12 @@ type credit struct {
 	mu     sync.Mutex
 	window int
 	until  time.Time
-	queues []core.QueueKey
-	left   map[core.QueueKey]int
+	queues []queuegroup.Key
+	left   map[queuegroup.Key]int
 }
 
 // take returns how many of n jobs may be published.
-func (c *credit) take(queue core.QueueKey, n int, now time.Time) int {
+func (c *credit) take(queue queuegroup.Key, n int, now time.Time) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now.Round(0).After(c.until) { // by the wall clock: the other one stands still while a function is frozen

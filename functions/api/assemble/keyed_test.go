@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-dev/belfry/adapters/local"
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/submit"
 	"github.com/belfry-dev/belfry/functions/boot"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
@@ -66,12 +67,12 @@ func TestJobsUnderKeysArePublishedAtTheirSubmit(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = d.Close(context.Background()) })
-			submitKeyed(t, core.NewSubmitter(d, core.SubmitterOptions{}), counted)
+			submitKeyed(t, submit.New(d, submit.Options{}), counted)
 		})
 	}
 }
 
-func submitKeyed(t *testing.T, submitter *core.Submitter, counted *sent) {
+func submitKeyed(t *testing.T, submitter *submit.Submitter, counted *sent) {
 	submit := func(key core.IdempotencyKey, jobs []core.NewJob) (core.Once, error) {
 		if len(jobs) == 1 {
 			return submitter.SubmitOneOnce(t.Context(), key, jobs[0], func(_ *core.NewJob, s core.Submitted) core.Answer {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/queuegroup"
+	"github.com/belfry-dev/belfry/core/tick"
 )
 
 const (
@@ -27,16 +29,16 @@ type room struct {
 		CountQueued(ctx context.Context) (map[core.Priority]int, error)
 		CountQueuedTypes(ctx context.Context) ([]core.QueuedType, error)
 	}
-	groups core.QueueGroups
+	groups queuegroup.Groups
 
 	mu       sync.Mutex
 	until    time.Time // when the count has to be made again; by the wall clock: the other one stands still while a function is frozen
-	left     map[core.QueueKey]int
+	left     map[queuegroup.Key]int
 	counting chan struct{} // closed when the count that is being made has ended; nil while none is
 }
 
 // take returns how many of n jobs may be published. None where ctx ends first.
-func (r *room) take(ctx context.Context, queue core.QueueKey, n int, now time.Time) int {
+func (r *room) take(ctx context.Context, queue queuegroup.Key, n int, now time.Time) int {
 	now = now.Round(0)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,7 +58,7 @@ func (r *room) take(ctx context.Context, queue core.QueueKey, n int, now time.Ti
 	return r.takeLeft(queue, n)
 }
 
-func (r *room) takeLeft(queue core.QueueKey, n int) int {
+func (r *room) takeLeft(queue queuegroup.Key, n int) int {
 	n = min(n, r.left[queue])
 	r.left[queue] -= n
 	return n
@@ -83,10 +85,10 @@ func (r *room) count(ctx context.Context, now time.Time) {
 	if ctx.Err() != nil {
 		return
 	}
-	left, holds := map[core.QueueKey]int{}, fullFor
+	left, holds := map[queuegroup.Key]int{}, fullFor
 	for _, queue := range r.groups.Keys() {
 		if err == nil {
-			left[queue] = max(0, core.WindowFloor-queued[queue])
+			left[queue] = max(0, tick.WindowFloor-queued[queue])
 		}
 		if left[queue] > 0 {
 			holds = roomFor
@@ -96,7 +98,7 @@ func (r *room) count(ctx context.Context, now time.Time) {
 }
 
 // ask asks the store without the mutex, which is held before and after.
-func (r *room) ask(ctx context.Context) (map[core.QueueKey]int, error) {
+func (r *room) ask(ctx context.Context) (map[queuegroup.Key]int, error) {
 	r.mu.Unlock()
 	defer r.mu.Lock()
 	ctx, cancel := context.WithTimeout(ctx, roomTimeout)

@@ -11,6 +11,8 @@ import (
 	"github.com/belfry-dev/belfry/adapters/local"
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/queuegroup"
+	"github.com/belfry-dev/belfry/core/tick"
 	"github.com/belfry-dev/belfry/functions/boot"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
@@ -61,13 +63,13 @@ func TestDispatchBesideTheTick(t *testing.T) {
 	}
 	// Another process sees them, whatever the first has in mind.
 	other := open()
-	if n := queued(other, core.Default, 60); n != core.WindowFloor-60 {
-		t.Errorf("of 60 more %d were published, want %d", n, core.WindowFloor-60)
+	if n := queued(other, core.Default, 60); n != tick.WindowFloor-60 {
+		t.Errorf("of 60 more %d were published, want %d", n, tick.WindowFloor-60)
 	}
 	if n := queued(other, core.Critical, 5); n != 5 {
 		t.Errorf("of 5 critical jobs %d were published", n)
 	}
-	if counted, err := store.CountQueued(t.Context()); err != nil || counted[core.Default] != core.WindowFloor || counted[core.Critical] != 5 || counted[core.Bulk] != 0 {
+	if counted, err := store.CountQueued(t.Context()); err != nil || counted[core.Default] != tick.WindowFloor || counted[core.Critical] != 5 || counted[core.Bulk] != 0 {
 		t.Errorf("queued are %v, %v", counted, err)
 	}
 	types, err := store.CountQueuedTypes(t.Context())
@@ -75,7 +77,7 @@ func TestDispatchBesideTheTick(t *testing.T) {
 		t.Errorf("queued are, by type, %+v, %v", types, err)
 	}
 	for _, of := range types {
-		if want := map[core.Priority]int{core.Default: core.WindowFloor, core.Critical: 5}[of.Priority]; of.Type != "echo" || of.N != want {
+		if want := map[core.Priority]int{core.Default: tick.WindowFloor, core.Critical: 5}[of.Priority]; of.Type != "echo" || of.N != want {
 			t.Errorf("queued are, by type, %+v", types)
 		}
 	}
@@ -104,13 +106,13 @@ func (c *counted) CountQueuedTypes(context.Context) ([]core.QueuedType, error) {
 
 // With groups of types each has room of its own: a full queue of one is nobody else's.
 func TestRoomIsOfEachGroup(t *testing.T) {
-	groups, err := core.NewQueueGroups(map[string][]string{"media": {"video.*"}})
+	groups, err := queuegroup.New(map[string][]string{"media": {"video.*"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	store := &counted{types: []core.QueuedType{{Priority: core.Default, Type: "video.encode", N: 60}, {Priority: core.Default, Type: "video.cut", N: 50}, {Priority: core.Default, Type: "mail", N: 95}}}
 	r := &room{store: store, groups: groups}
-	for queue, want := range map[core.QueueKey]int{{Priority: core.Default, Group: "media"}: 0, {Priority: core.Default}: 5, {Priority: core.Bulk, Group: "media"}: 10} {
+	for queue, want := range map[queuegroup.Key]int{{Priority: core.Default, Group: "media"}: 0, {Priority: core.Default}: 5, {Priority: core.Bulk, Group: "media"}: 10} {
 		if got := r.take(t.Context(), queue, 10, time.Now()); got != want {
 			t.Errorf("%s: %d of 10 taken, want %d", queue, got, want)
 		}
@@ -128,17 +130,17 @@ func TestRoomIsCountedOnceASecond(t *testing.T) {
 	}{{0, 3, 3, 1}, {time.Millisecond, 3, 2, 1}, {0, 3, 0, 1}, {time.Second, 1, 1, 2}}
 	for i, step := range steps {
 		now = now.Add(step.after)
-		if got := r.take(t.Context(), core.QueueKey{Priority: core.Default}, step.take, now); got != step.want || store.asked != step.asked {
+		if got := r.take(t.Context(), queuegroup.Key{Priority: core.Default}, step.take, now); got != step.want || store.asked != step.asked {
 			t.Errorf("step %d: %d taken and asked %d times, want %d and %d", i, got, store.asked, step.want, step.asked)
 		}
 	}
-	if got := r.take(t.Context(), core.QueueKey{Priority: core.Critical}, 1, now); got != 0 {
+	if got := r.take(t.Context(), queuegroup.Key{Priority: core.Critical}, 1, now); got != 0 {
 		t.Errorf("%d taken of a full queue", got)
 	}
 	store.err = errors.New("it does not answer")
 	now = now.Add(time.Second)
 	for _, wait := range []time.Duration{0, fullFor - time.Millisecond} {
-		if got := r.take(t.Context(), core.QueueKey{Priority: core.Default}, 1, now.Add(wait)); got != 0 || store.asked != 3 {
+		if got := r.take(t.Context(), queuegroup.Key{Priority: core.Default}, 1, now.Add(wait)); got != 0 || store.asked != 3 {
 			t.Errorf("%s after no answer: %d taken, asked %d times", wait, got, store.asked)
 		}
 	}
@@ -171,7 +173,7 @@ func TestRoomIsCountedUnderNoLock(t *testing.T) {
 		gone, hangUp := context.WithCancel(t.Context())
 		take := func(ctx context.Context) chan int {
 			took := make(chan int, 1)
-			go func() { took <- r.take(ctx, core.QueueKey{Priority: core.Default}, 1, time.Now()) }()
+			go func() { took <- r.take(ctx, queuegroup.Key{Priority: core.Default}, 1, time.Now()) }()
 			synctest.Wait()
 			return took
 		}
@@ -187,7 +189,7 @@ func TestRoomIsCountedUnderNoLock(t *testing.T) {
 			t.Errorf("%d for a caller that has gone", got)
 		}
 		synctest.Wait()
-		store.answer <- map[core.Priority]int{core.Default: core.WindowFloor - 10}
+		store.answer <- map[core.Priority]int{core.Default: tick.WindowFloor - 10}
 		if got := <-waits; got != 1 || store.asked.Load() != 2 {
 			t.Errorf("%d, and the store was asked %d times: the count of who hung up was not made again", got, store.asked.Load())
 		}
@@ -198,7 +200,7 @@ func TestRoomIsCountedUnderNoLock(t *testing.T) {
 				t.Errorf("%d while another counts", got)
 			}
 		}
-		store.answer <- map[core.Priority]int{core.Default: core.WindowFloor - 1}
+		store.answer <- map[core.Priority]int{core.Default: tick.WindowFloor - 1}
 		if got := <-counts; got != 1 {
 			t.Errorf("%d counted", got)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-dev/belfry/adapters/gcp"
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/typecache"
 	"github.com/belfry-dev/belfry/functions/boot"
 )
 
@@ -29,7 +30,7 @@ var defaults = map[string]string{"BELFRY_KEEP_ALIVE": "15m", "BELFRY_STOP_DELAY"
 type Host struct {
 	Settings boot.Settings
 	Store    *postgres.Store
-	Types    *core.Types // who serves requests keeps it fresh with Begin; who runs all the time with its own Run
+	Types    *typecache.Cache // who serves requests keeps it fresh with Begin; who runs all the time with its own Run
 	Webhooks *boot.Webhooks
 	Log      *slog.Logger
 	Name     string      // of this container among all
@@ -77,7 +78,7 @@ func (h *Host) open(ctx context.Context) error {
 	if h.Store, err = postgres.Open(ctx, h.Settings.DatabaseURL, o); err != nil {
 		return fmt.Errorf("BELFRY_DATABASE_URL: %w", err)
 	}
-	h.Types = core.NewTypes(h.Store, core.TypesOptions{OnError: func(err error) { h.Log.Error("types not read", "error", err) }})
+	h.Types = typecache.New(h.Store, typecache.Options{OnError: func(err error) { h.Log.Error("types not read", "error", err) }})
 	if h.Webhooks, err = boot.OpenWebhooks(ctx, h.Settings, h.Store, boot.WebhookOptions{Log: h.Log}); err != nil || h.Settings.TickWake == "" {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-dev/belfry/adapters/aws"
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/typecache"
 	"github.com/belfry-dev/belfry/functions/boot"
 )
 
@@ -28,7 +29,7 @@ const (
 type Function struct {
 	Settings boot.Settings
 	Store    *postgres.Store
-	Types    *core.Types
+	Types    *typecache.Cache
 	Webhooks *boot.Webhooks
 	Name     string // of this environment among all
 	Log      *slog.Logger
@@ -78,7 +79,7 @@ func open(ctx context.Context, options Options) (*Function, error) {
 	if f.Store, err = postgres.Open(ctx, settings.DatabaseURL, o); err != nil {
 		return nil, fmt.Errorf("BELFRY_DATABASE_URL: %w", err)
 	}
-	f.Types = core.NewTypes(f.Store, core.TypesOptions{})
+	f.Types = typecache.New(f.Store, typecache.Options{})
 	if f.Webhooks, err = boot.OpenWebhooks(ctx, settings, f.Store, boot.WebhookOptions{Log: f.Log}); err != nil || settings.TickWake == "" {
 		return f, err
 	}

@@ -1,0 +1,27 @@
+package decide
+
+import "time"
+
+// DefaultBackoff is the wait after each attempt of jobs that name none; the last one repeats.
+var DefaultBackoff = []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour}
+
+// MaxWait bounds every wait between attempts, whoever asked for it: back-off, Retry-After or snooze.
+const MaxWait = 366 * 24 * time.Hour
+
+// Jitter is how far a back-off strays from its step, as a part of it, to either side.
+const Jitter = 0.1
+
+// Backoff returns the wait after the given attempt (1 is the first): waits[attempt-1], the last one
+// repeating, moved by ± Jitter as chance (0 … 1) says; one half means exactly the step. Nil or empty waits
+// mean DefaultBackoff. The result lies in [0, MaxWait] for any attempt and any waits, negative ones included.
+func Backoff(waits []time.Duration, attempt int, chance float64) time.Duration {
+	if len(waits) == 0 {
+		waits = DefaultBackoff
+	}
+	step := boundWait(waits[min(max(attempt, 1), len(waits))-1])
+	chance = min(max(chance, 0), 1)
+	return boundWait(step + time.Duration(float64(step)*Jitter*(2*chance-1)))
+}
+
+// boundWait puts d into [0, MaxWait].
+func boundWait(d time.Duration) time.Duration { return min(max(d, 0), MaxWait) }

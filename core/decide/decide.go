@@ -1,0 +1,91 @@
+package decide
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// Ran is how a handler's run ended.
+type Ran struct {
+	Err    error           // nil: it ended well
+	Result json.RawMessage // of a run that ended well
+	Panic  bool            // Err tells of a panic
+	Cause  error           // why its context had ended; nil while it had not
+}
+
+// End turns the end of a run into what is written: done, with a note if the result was lost, failed, a retry after
+// its back-off, a snooze, a hand back, or that it goes on elsewhere (ErrAccepted) for the job's timeout: Wait is zero where the job names none. job is the running row, at the store's time, chance (0 … 1) places the back-off's jitter.
+//
+// An error after the worker was stopping, or after the lease could not be kept, is handed back uncounted unless the
+// handler said something definite (Permanent, RetryAfter, Snooze, a panic). Where cancel is wanted the store's
+// write turns all but done into cancelled, so that is not decided here. A result that cannot be kept (not JSON,
+// not UTF-8, too long, too deep) fails the job for good: a retry would repeat the work and the fault.
+func End(job *core.Job, ran Ran, at time.Time, chance float64) core.End {
+	end := core.End{Ref: core.Ref{ID: job.ID, Token: job.LeaseToken}}
+	if ran.Err == nil {
+		fault := core.CheckResult(ran.Result)
+		if fault == nil {
+			end.Outcome, end.Result = core.EndDone, ran.Result
+			return end
+		}
+		ran.Err = core.Permanent(fault)
+	}
+
+	if errors.Is(ran.Err, core.ErrAccepted) && !ran.Panic && !core.IsPermanent(ran.Err) {
+		end.Outcome, end.Wait = core.EndAccepted, job.Timeout
+		return end
+	}
+
+	if core.IsResultLost(ran.Err) && !ran.Panic && !core.IsPermanent(ran.Err) {
+		end.Outcome = core.EndDone
+		end.Errors = core.AppendError(job.Errors, core.AttemptError{Attempt: job.Attempts, At: at, Error: core.ErrorText(ran.Err), Kind: core.KindResult})
+		return end
+	}
+
+	if wait, snoozed := core.SnoozeOf(ran.Err); snoozed && !ran.Panic {
+		if job.Snoozes < core.MaxSnoozes {
+			end.Outcome, end.Wait, end.Errors = core.EndSnooze, boundWait(wait), settleLosses(job.Errors)
+			return end
+		}
+		ran.Err = fmt.Errorf("snoozed more than %d times: %w", core.MaxSnoozes, ran.Err)
+		return decideError(end, job, ran, core.KindSnooze, at, chance)
+	}
+
+	_, asked := core.RetryAfterOf(ran.Err)
+	definite := ran.Panic || core.IsPermanent(ran.Err) || asked
+	if !definite && (errors.Is(ran.Cause, core.ErrStopping) || errors.Is(ran.Cause, core.ErrLeaseLost)) {
+		end.Outcome = core.EndHandBack
+		return end
+	}
+	return decideError(end, job, ran, kindOf(ran), at, chance)
+}
+
+// decideError completes the end of an attempt that failed.
+func decideError(end core.End, job *core.Job, ran Ran, kind string, at time.Time, chance float64) core.End {
+	end.Errors = core.AppendError(job.Errors, core.AttemptError{Attempt: job.Attempts, At: at, Error: core.ErrorText(ran.Err), Kind: kind})
+	if kind == core.KindPermanent || job.Attempts >= job.MaxAttempts {
+		end.Outcome = core.EndFail
+		return end
+	}
+	end.Outcome, end.Wait = core.EndRetry, Backoff(job.Backoff, job.Attempts, chance)
+	if wait, asked := core.RetryAfterOf(ran.Err); asked {
+		end.Wait = boundWait(wait)
+	}
+	return end
+}
+
+func kindOf(ran Ran) string {
+	switch {
+	case ran.Panic:
+		return core.KindPanic
+	case core.IsPermanent(ran.Err):
+		return core.KindPermanent
+	case errors.Is(ran.Cause, core.ErrTimeout):
+		return core.KindTimeout
+	}
+	return core.KindError
+}

@@ -1,0 +1,302 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/internal/wait"
+	"github.com/belfry-dev/belfry/core/recurrence"
+)
+
+// MaxBackfill is the most instants that one Backfill makes runs for.
+const MaxBackfill = 10_000
+
+// scheduleRounds bounds how often an act starts again because a tick was faster.
+const scheduleRounds = 50
+
+// between waits before an act starts again: a tick may hold the schedule's row as long as it writes its batch. All rounds
+// together wait about two seconds.
+func between(ctx context.Context, round int) {
+	wait.Sleep(ctx, min(time.Duration(round)*2*time.Millisecond, 50*time.Millisecond))
+}
+
+// Store is what Acts asks of a store.
+type Store interface {
+	core.ScheduleStore
+	Now(ctx context.Context) (time.Time, error)
+	MarkDelivered(ctx context.Context, names []string) error
+	Cancel(ctx context.Context, id int64) (core.Job, error)
+}
+
+// Acts does what users ask of schedules. Each act is a step like those of the tick, planned from what is
+// stored and written only if that still stands, so that acts and ticks never lose or repeat an instant. Safe for concurrent use.
+type Acts struct {
+	store Store
+	opts  Options
+	wake  func()
+}
+
+// NewActs returns the acts on store. wake is called when a job was made or a schedule may be due; nil means nobody is woken.
+func NewActs(store Store, opts Options, wake func()) *Acts {
+	if wake == nil {
+		wake = func() {}
+	}
+	if opts.Zones == nil {
+		opts.Zones = new(recurrence.Zones)
+	}
+	return &Acts{store: store, opts: opts, wake: wake}
+}
+
+// Match says in which version an act may find a schedule. The zero Match: any, or none.
+type Match struct {
+	Version int64 // this one. Zero means any
+	Absent  bool  // none at all
+}
+
+// Check is Check, with what depends on this installation: a missed_grace that would not be kept is refused.
+func (a *Acts) Check(tenant, name string, r *core.ScheduleRule, now time.Time) error {
+	var errs core.FieldErrors
+	err := Check(tenant, name, r, now)
+	if err != nil && !errors.As(err, &errs) {
+		return err
+	}
+	if least := a.opts.MinGrace(); r.MissedGrace > 0 && time.Duration(r.MissedGrace) < least {
+		errs.Add("missed_grace", "%s", a.GraceRule())
+	}
+	return errs.Err()
+}
+
+// GraceRule is the rule for missed_grace where it is given.
+func (a *Acts) GraceRule() string {
+	return fmt.Sprintf("must lie between %s, which a late tick or a change of schedulers may take here, and %s", a.opts.MinGrace(), MaxMissedGrace)
+}
+
+// Put makes a schedule, or gives it another definition. Equal to what is kept it changes nothing. Faults of the definition
+// are FieldErrors; ErrStale says that match does not hold.
+func (a *Acts) Put(ctx context.Context, tenant, name string, rule core.ScheduleRule, match Match) (s core.Schedule, made bool, err error) {
+	now, err := a.store.Now(ctx)
+	if err != nil {
+		return s, false, err
+	}
+	if err := a.Check(tenant, name, &rule, now); err != nil {
+		return s, false, err
+	}
+	if err := a.deliver(ctx, &rule); err != nil {
+		return s, false, err
+	}
+	for round := range scheduleRounds {
+		between(ctx, round)
+		s, err = a.store.GetSchedule(ctx, tenant, name)
+		switch {
+		case errors.Is(err, core.ErrNotFound) && match.Version != 0:
+			return s, false, fmt.Errorf("put schedule: %w", core.ErrStale)
+		case errors.Is(err, core.ErrNotFound):
+			if s, err = a.create(ctx, tenant, name, rule); !errors.Is(err, core.ErrConflict) {
+				return s, err == nil, err
+			}
+			continue
+		case err != nil:
+			return s, false, err
+		case match.Absent || match.Version != 0 && match.Version != s.Version:
+			return s, false, fmt.Errorf("put schedule: %w", core.ErrStale)
+		}
+		done, err := a.step(ctx, &s, func(now time.Time) (*Plan, error) { return Redefine(&s, &rule, now, a.opts) })
+		if err != nil {
+			return s, false, err
+		}
+		if done {
+			s, err = a.store.GetSchedule(ctx, tenant, name)
+			return s, false, err
+		}
+	}
+	return s, false, fmt.Errorf("put schedule: %w", core.ErrBusy)
+}
+
+func (a *Acts) create(ctx context.Context, tenant, name string, rule core.ScheduleRule) (core.Schedule, error) {
+	now, err := a.store.Now(ctx)
+	if err != nil {
+		return core.Schedule{}, err
+	}
+	state, err := Start(&rule, now, a.opts)
+	if err != nil {
+		return core.Schedule{}, err
+	}
+	s, err := a.store.CreateSchedule(ctx, core.Schedule{Tenant: tenant, Name: name, Rule: rule, State: state, CreatedAt: state.Anchor})
+	if err == nil {
+		a.wake()
+	}
+	return s, err
+}
+
+// deliver notes that a schedule's jobs bring a target of their own.
+func (a *Acts) deliver(ctx context.Context, rule *core.ScheduleRule) error {
+	switch {
+	case len(rule.Target) == 0:
+		return nil
+	case a.opts.Types != nil:
+		return a.opts.Types.MarkDelivered(ctx, []string{rule.Type})
+	}
+	return a.store.MarkDelivered(ctx, []string{rule.Type})
+}
+
+// step plans and writes one step. done says that it, or nothing, was left to do; else the act starts again.
+func (a *Acts) step(ctx context.Context, s *core.Schedule, plan func(now time.Time) (*Plan, error)) (done bool, err error) {
+	now, err := a.store.Now(ctx)
+	if err != nil {
+		return false, err
+	}
+	p, err := plan(now)
+	if err != nil || p == nil {
+		return p == nil, err
+	}
+	if p.Cancel {
+		if err := CancelRuns(ctx, a.store, s); err != nil {
+			return false, err
+		}
+	}
+	answers, err := a.store.AdvanceSchedules(ctx, []core.Advance{p.Advance}, nil)
+	if err != nil {
+		return false, err
+	}
+	a.wake()
+	return !answers[0].Stale && !p.More, nil
+}
+
+// Pause and Resume set and clear paused; of one that is so already they change nothing.
+func (a *Acts) Pause(ctx context.Context, tenant, name string) (core.Schedule, error) {
+	return a.pause(ctx, tenant, name, true)
+}
+
+// Resume ends a pause: runs that came due in it follow the missed policy.
+func (a *Acts) Resume(ctx context.Context, tenant, name string) (core.Schedule, error) {
+	return a.pause(ctx, tenant, name, false)
+}
+
+func (a *Acts) pause(ctx context.Context, tenant, name string, paused bool) (core.Schedule, error) {
+	for round := range scheduleRounds {
+		between(ctx, round)
+		s, err := a.store.GetSchedule(ctx, tenant, name)
+		if err != nil || s.Rule.Paused == paused && s.Fault == "" {
+			return s, err
+		}
+		if s.Fault != "" { // what is stored would be lost
+			return s, fmt.Errorf("pause or resume: %w: %s", ErrUnreadable, s.Fault)
+		}
+		rule := s.Rule
+		rule.Paused = paused
+		done, err := a.step(ctx, &s, func(now time.Time) (*Plan, error) { return Redefine(&s, &rule, now, a.opts) })
+		if err != nil {
+			return s, err
+		}
+		if done {
+			return a.store.GetSchedule(ctx, tenant, name)
+		}
+	}
+	return core.Schedule{}, fmt.Errorf("pause or resume: %w", core.ErrBusy)
+}
+
+// Trigger makes a run now, beside the rule: the ledger does not know it, and no overlap policy holds it.
+func (a *Acts) Trigger(ctx context.Context, tenant, name string) (jobID int64, err error) {
+	ids, err := a.runs(ctx, tenant, name, func(_ *core.Schedule, now time.Time) []core.Run {
+		return []core.Run{{Schedule: name, ScheduledFor: now.Truncate(time.Microsecond)}}
+	})
+	if err != nil {
+		return 0, err
+	}
+	return ids[0], nil
+}
+
+// Backfilled is the answer of Backfill.
+type Backfilled struct {
+	Count int64     // instants in the range
+	Made  []int64   // jobs; none in a dry run
+	Next  time.Time // where a further call goes on, because of the bounds on one call. Zero means that the range is done
+}
+
+// Backfill makes a run, marked as made up late, for each instant of the present rule from from on and before to,
+// at most MaxBackfill of them, or about 16 MiB of payloads. The ledger stays as it is. A dry run only counts. The range ends
+// at the store's now at the latest, else FieldErrors: what is to come is the rule's to make.
+func (a *Acts) Backfill(ctx context.Context, tenant, name string, from, to time.Time, dry bool) (Backfilled, error) {
+	var out Backfilled
+	s, err := a.store.GetSchedule(ctx, tenant, name)
+	if err != nil {
+		return out, err
+	}
+	now, err := a.store.Now(ctx)
+	if err != nil {
+		return out, err
+	}
+	if to.After(now) {
+		return out, core.FieldErrors{{Field: "to", Rule: "must not be later than now: runs of instants to come are made by the rule"}}
+	}
+	rule, err := parseWith(&s, a.opts.Zones)
+	if err != nil {
+		return out, err
+	}
+	last := to.Add(-time.Microsecond)
+	out.Count = rule.Count(from.Add(-time.Microsecond), last)
+	if dry || out.Count == 0 {
+		return out, nil
+	}
+	most := min(MaxBackfill, runsAtOnce(&s))
+	instants := instantsOf(rule, from, last, most+1)
+	if len(instants) > most {
+		out.Next = instants[most]
+		instants = instants[:most]
+	}
+	out.Made, err = a.runs(ctx, tenant, name, func(s *core.Schedule, _ time.Time) []core.Run {
+		runs := make([]core.Run, len(instants))
+		for i, at := range instants {
+			runs[i] = core.Run{Schedule: s.Name, ScheduledFor: at, CatchUp: true}
+		}
+		return runs
+	})
+	return out, err
+}
+
+// instantsOf lists up to limit instants at which a rule is due, from from to to, both included.
+func instantsOf(rule *recurrence.Rule, from, to time.Time, limit int) (list []time.Time) {
+	for t := from.Add(-time.Microsecond); len(list) < limit; {
+		next, ok := rule.Next(t)
+		if !ok || next.At.After(to) {
+			break
+		}
+		list = append(list, storeTime(next.At))
+		t = next.At
+	}
+	return list
+}
+
+// runs makes jobs of a schedule outside its rule.
+func (a *Acts) runs(ctx context.Context, tenant, name string, of func(s *core.Schedule, now time.Time) []core.Run) ([]int64, error) {
+	for round := range scheduleRounds {
+		between(ctx, round)
+		s, err := a.store.GetSchedule(ctx, tenant, name)
+		if err != nil {
+			return nil, err
+		}
+		if s.Fault != "" {
+			return nil, fmt.Errorf("make runs: %w: %s", ErrUnreadable, s.Fault)
+		}
+		now, err := a.store.Now(ctx)
+		if err != nil {
+			return nil, err
+		}
+		step := step(&s).Advance
+		for _, run := range of(&s, now) {
+			step.Jobs = append(step.Jobs, runOf(&s, run, now, run.CatchUp, a.opts))
+		}
+		answers, err := a.store.AdvanceSchedules(ctx, []core.Advance{step}, nil)
+		if err != nil {
+			return nil, err
+		}
+		if !answers[0].Stale {
+			a.wake()
+			return answers[0].JobIDs, nil
+		}
+	}
+	return nil, fmt.Errorf("make runs: %w", core.ErrBusy)
+}

@@ -1,0 +1,130 @@
+package schedule
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/recurrence"
+)
+
+// Resume is the step that ends a pause at now: runs that came due in it follow the missed policy. rule is the
+// new definition, whose Paused is false.
+func Resume(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) (*Plan, error) {
+	now = now.Truncate(time.Microsecond)
+	rule, err := parseWith(s, o.Zones)
+	if err != nil {
+		return nil, err
+	}
+	p := account(s, rule, recurrence.State{PausedFrom: s.State.PausedAt, PausedUntil: now}, now, o)
+	p.Rule, p.State.PausedAt = r, time.Time{}
+	if p.State.ExpectBy.IsZero() {
+		expectNext(&p.State, r, rule, now)
+	}
+	return p, nil
+}
+
+// Pause is the step that begins a pause at now, once all instants up to now are accounted for.
+func Pause(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) (*Plan, error) {
+	p, err := Next(s, now, o)
+	switch {
+	case errors.Is(err, ErrUnreadable):
+		return pauseUnreadable(s, r, now), nil
+	case err != nil:
+		return nil, err
+	case p == nil:
+		p = step(s)
+	case p.More:
+		return p, nil // the rest first
+	}
+	p.Rule, p.State.PausedAt, p.State.NextDue = r, now.Truncate(time.Microsecond), time.Time{}
+	if !r.ExpectPaused && !p.State.Alerted { // one that is overdue is looked at until a run succeeds
+		p.State.ExpectBy, p.State.Expected = time.Time{}, time.Time{}
+	}
+	return p, nil
+}
+
+// Redefine is the step that gives a schedule another definition at now: the old rule is accounted for up to
+// now, the new one counts from now. What was missed under the old one is not made up where either of them says skip. Nil means that the definitions are equal. More: plan again from where it leads.
+func Redefine(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) (*Plan, error) {
+	now = later(now.Truncate(time.Microsecond), s.State.Accounted)
+	if equal(r, &s.Rule) {
+		return nil, nil
+	}
+	same := s.Rule
+	same.Paused = r.Paused
+	switch onlyPaused := equal(r, &same); {
+	case onlyPaused && r.Paused:
+		return Pause(s, r, now, o)
+	case onlyPaused:
+		return Resume(s, r, now, o)
+	}
+	p, err := settle(s, r, now, o)
+	switch {
+	case errors.Is(err, ErrUnreadable):
+		return replace(s, r, now, o)
+	case err != nil || p.More:
+		return p, err
+	}
+	st, err := Start(r, now, o)
+	if err != nil {
+		return nil, err
+	}
+	if sameInterval(&s.Rule, r) {
+		st.Anchor = s.State.Anchor
+		rule, err := parseRule(r, st.Anchor, o.Zones)
+		if err != nil {
+			return nil, err
+		}
+		if !r.Paused {
+			st.NextDue = storeTime(rule.NextToAccount(now))
+		}
+		expectNext(&st, r, rule, now)
+	}
+	st.Waiting, st.Alerted, st.Unreadable = p.State.Waiting, p.State.Alerted, p.State.Unreadable
+	p.Rule, p.State = r, st
+	p.keepLooking(s, r, now)
+	p.clearExpected(s, r, now)
+	p.noteReadable(s, now)
+	return p, nil
+}
+
+// sameInterval reports whether another definition goes on with the interval of this one, from where it began.
+func sameInterval(r *core.ScheduleRule, other *core.ScheduleRule) bool {
+	return r.Every != 0 && r.Every == other.Every && r.StartsAt.Equal(other.StartsAt)
+}
+
+// equal reports whether two definitions are kept alike: a stored one has lost the white space of its target.
+func equal(r *core.ScheduleRule, other *core.ScheduleRule) bool {
+	one, err := json.Marshal(r)
+	if err != nil {
+		return false
+	}
+	two, err := json.Marshal(other)
+	return err == nil && bytes.Equal(one, two) && bytes.Equal(r.Payload, other.Payload)
+}
+
+// settle accounts for all instants up to now, those of a pause as skipped, before the definition is another.
+func settle(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) (*Plan, error) {
+	if s.State.PausedAt.IsZero() {
+		old := *s
+		if r.Missed == "skip" {
+			old.Rule.Missed = "skip"
+		}
+		p, err := Next(&old, now, o)
+		if p == nil && err == nil {
+			p = step(s)
+		}
+		return p, err
+	}
+	rule, err := parseWith(s, o.Zones)
+	if err != nil {
+		return nil, err
+	}
+	skipping := *s
+	skipping.Rule.Missed = "skip"
+	until := now.Add(time.Microsecond) // the pause goes on
+	return account(&skipping, rule, recurrence.State{PausedFrom: s.State.PausedAt, PausedUntil: until}, now, o), nil
+}

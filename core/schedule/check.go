@@ -1,0 +1,164 @@
+package schedule
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/recurrence"
+)
+
+// Bounds on a schedule.
+const (
+	MaxScheduleNameBytes = 200
+	MaxMissedLimit       = 10_000
+	MaxJitter            = 24 * time.Hour
+	MaxMissedGrace       = 24 * time.Hour
+	MinEvery             = time.Second
+)
+
+// DefaultMissedLimit is how many missed runs of one backlog are made up where the schedule does not say.
+const DefaultMissedLimit = recurrence.DefaultMissedLimit
+
+// TZDataVersion names the time zone database in this program.
+func TZDataVersion() string { return recurrence.TZDataVersion() }
+
+// ParseRule returns the rule as recurrence reads it. anchor is where Every counts from without StartsAt. The error is FieldErrors.
+func ParseRule(r *core.ScheduleRule, anchor time.Time) (*recurrence.Rule, error) {
+	return parseRule(r, anchor, nil)
+}
+
+// parseRule is Parse with the zones that were loaded before.
+func parseRule(r *core.ScheduleRule, anchor time.Time, zones *recurrence.Zones) (*recurrence.Rule, error) {
+	text, zone := r.Cron, r.TimeZone
+	if r.Every != 0 {
+		text, zone = "@every "+time.Duration(r.Every).String(), ""
+	}
+	rule, err := recurrence.Parse(text, zone, recurrence.Options{
+		DSTGap: recurrence.GapPolicy(r.DSTGap), DSTOverlap: recurrence.RepeatPolicy(r.DSTOverlap), StartsAt: r.StartsAt, EndsAt: r.EndsAt,
+		Anchor: anchor, Zones: zones,
+	})
+	var faults recurrence.FieldErrors
+	if errors.As(err, &faults) {
+		var errs core.FieldErrors
+		for _, f := range faults {
+			field := f.Field
+			if field == "cron" && r.Every != 0 {
+				field = "every"
+			}
+			errs.Add(field, "%s", f.Message)
+		}
+		return nil, errs
+	}
+	return rule, err
+}
+
+// Check holds a schedule's name and definition against the rules and fills in the defaults, so that two
+// definitions that mean the same are equal. The error is FieldErrors. now need not be exact.
+func Check(tenant, name string, r *core.ScheduleRule, now time.Time) error {
+	var errs core.FieldErrors
+	if name == "" {
+		errs.Add("name", "is required")
+	}
+	core.CheckText(&errs, "name", name, MaxScheduleNameBytes)
+	r.StartsAt, r.EndsAt = r.StartsAt.UTC().Truncate(time.Microsecond), r.EndsAt.UTC().Truncate(time.Microsecond)
+	keepLengths(r, &errs)
+	checkRule(&errs, r, now)
+	choices(r, errs.Choose)
+	if r.MissedLimit < 0 || r.MissedLimit > MaxMissedLimit {
+		errs.Add("missed_limit", "must be a whole number from 1 to %d", MaxMissedLimit)
+	}
+	for _, b := range []struct {
+		field string
+		d     core.ScheduleLength
+		most  time.Duration
+	}{
+		{"missed_window", r.MissedWindow, core.FutureYears * 365 * 24 * time.Hour}, {"missed_grace", r.MissedGrace, MaxMissedGrace},
+		{"jitter", r.Jitter, MaxJitter}, {"expect_within", r.ExpectWithin, core.MaxExpectWithin},
+	} {
+		if b.d < 0 || time.Duration(b.d) > b.most {
+			errs.Add(b.field, "must lie between 0s and %s", b.most)
+		}
+	}
+	core.CheckExpiresAfter(&errs, time.Duration(r.ExpiresAfter))
+	if r.ExpectWithin > 0 && time.Duration(r.ExpectWithin) < core.MinExpectWithin {
+		errs.Add("expect_within", "must be at least %s", core.MinExpectWithin)
+	}
+	if r.ExpectPaused && r.ExpectWithin == 0 {
+		errs.Add("expect_paused", "means nothing without expect_within")
+	}
+	job := jobOf(r, tenant)
+	if err := core.CheckNewJob(&job, now); err != nil {
+		var faults core.FieldErrors
+		if errors.As(err, &faults) {
+			errs = append(errs, slices.DeleteFunc(faults, func(f *core.FieldError) bool { return f.Field == "priority" })...)
+		}
+	}
+	r.Timeout, r.Backoff = core.ScheduleLength(job.Timeout), slices.Clone(r.Backoff)
+	for i, wait := range job.Backoff {
+		r.Backoff[i] = core.ScheduleLength(wait)
+	}
+	return errs.Err()
+}
+
+// choices tells of the fields that are one of a few words, the usual one first.
+func choices(r *core.ScheduleRule, tell func(field string, value *string, usual string, others ...string)) {
+	tell("missed", &r.Missed, "once", "all", "skip")
+	tell("overlap", &r.Overlap, core.OverlapAllow, core.OverlapSkip, core.OverlapQueueOne, core.OverlapCancelRunning)
+	tell("dst_gap", &r.DSTGap, "run_at_transition", "shift", "skip")
+	tell("dst_overlap", &r.DSTOverlap, "first", "last", "both")
+	tell("priority", &r.Priority, "default", "critical", "bulk")
+}
+
+// keepLengths brings the rule's own durations into the form that is kept.
+func keepLengths(r *core.ScheduleRule, errs *core.FieldErrors) {
+	for _, l := range []struct {
+		field string
+		d     *core.ScheduleLength
+	}{
+		{"missed_window", &r.MissedWindow}, {"missed_grace", &r.MissedGrace}, {"jitter", &r.Jitter},
+	} {
+		*l.d = core.ScheduleLength(core.KeepLength(errs, l.field, time.Duration(*l.d)))
+	}
+	for _, d := range []*core.ScheduleLength{&r.Every, &r.ExpectWithin, &r.ExpiresAfter} {
+		*d = core.ScheduleLength(core.TruncateLength(time.Duration(*d)))
+	}
+}
+
+// NoTiming is said of cron where neither it nor every is given.
+const NoTiming = "is required, or every"
+
+// checkRule holds the rule itself against the rules: exactly one of cron and every, and one that recurrence reads.
+func checkRule(errs *core.FieldErrors, r *core.ScheduleRule, now time.Time) {
+	switch {
+	case r.Cron == "" && r.Every == 0:
+		errs.Add("cron", NoTiming)
+	case r.Cron != "" && r.Every != 0:
+		errs.Add("every", "set cron or every, not both")
+	case r.Every != 0 && (time.Duration(r.Every) < MinEvery || time.Duration(r.Every) > core.MaxDelay):
+		errs.Add("every", "must lie between %s and 876000h (100 years)", MinEvery)
+	case r.Every != 0 && r.TimeZone != "":
+		errs.Add("time_zone", "means nothing with every, which is plain elapsed time")
+	default:
+		if _, err := ParseRule(r, now); err != nil {
+			var faults core.FieldErrors
+			if errors.As(err, &faults) {
+				*errs = append(*errs, faults...)
+			}
+		}
+	}
+}
+
+// jobOf is what a run of the schedule is submitted as.
+func jobOf(r *core.ScheduleRule, tenant string) core.NewJob {
+	j := core.NewJob{
+		Type: r.Type, Tenant: tenant, Payload: r.Payload, MaxAttempts: r.MaxAttempts, Timeout: time.Duration(r.Timeout), Target: r.Target, Tags: r.Tags,
+		ExpiresAfter: time.Duration(r.ExpiresAfter),
+	}
+	j.Priority, _ = core.ParsePriority(r.Priority)
+	for _, d := range r.Backoff {
+		j.Backoff = append(j.Backoff, time.Duration(d))
+	}
+	return j
+}

@@ -1,0 +1,67 @@
+package schedule
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// Counts is what the ticks of this process did with due instants and found of rules. The zero value is ready; nil
+// counts nothing. It is safe for concurrent use.
+type Counts struct {
+	mu       sync.Mutex
+	outcomes map[string]int64
+	broken   map[int64]time.Time // when a tick last found the rule of a schedule broken
+}
+
+// Outcomes says how many due instants came to each outcome since the process began, whether or not there was one yet.
+func (c *Counts) Outcomes() map[string]int64 {
+	all := map[string]int64{core.OccurrenceFired: 0, core.OccurrenceCaughtUp: 0, core.OccurrenceCovered: 0, core.OccurrenceSkipped: 0}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.Copy(all, c.outcomes)
+	return all
+}
+
+// Broken says how many schedules of the buckets held here have a rule that cannot be read: ticks look at each again
+// before long, and one they have not met since is mended, gone or another's.
+func (c *Counts) Broken(now time.Time) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.DeleteFunc(c.broken, func(_ int64, met time.Time) bool { return met.Add(2 * brokenEvery).Before(now) })
+	return len(c.broken)
+}
+
+// Account counts new rows of the ledger.
+func (c *Counts) Account(rows []core.Ledgered) {
+	if c == nil || len(rows) == 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.outcomes == nil {
+		c.outcomes = map[string]int64{}
+	}
+	for i := range rows {
+		c.outcomes[rows[i].Outcome] += rows[i].Count
+	}
+}
+
+// Judge notes whether the rule of a schedule could be read.
+func (c *Counts) Judge(id int64, now time.Time, err error) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case err == nil:
+		delete(c.broken, id)
+		return
+	case c.broken == nil:
+		c.broken = map[int64]time.Time{}
+	}
+	c.broken[id] = now
+}

@@ -1,0 +1,54 @@
+package schedule
+
+import (
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+const (
+	brokenEvery    = time.Minute      // how often a schedule whose rule cannot be read is looked at
+	recoverySlowly = 10 * time.Second // the longest pause between looks for the recovery of a schedule that is overdue
+)
+
+// PlanTick plans one schedule that a tick found: its instants, or the run that waits, and whether a success is overdue. An
+// error says why its rule cannot be read; then the step, which is planned all the same, raises the alert about that.
+func PlanTick(s *core.Schedule, found core.Success, now time.Time, o Options) (*Plan, error) {
+	plan, err := Next(s, now, o)
+	if err != nil {
+		plan = step(s)
+		plan.noteUnreadable(s, err)
+		if due := s.State.NextDue; !due.IsZero() && !due.After(now) {
+			plan.State.NextDue = now.Add(brokenEvery).Truncate(time.Microsecond)
+		}
+	}
+	if plan == nil {
+		plan = step(s)
+	}
+	if err == nil {
+		plan.noteReadable(s, now)
+	}
+	if s.Overdue(now) {
+		plan.Watch(s, found, now, o)
+	}
+	return plan, err
+}
+
+// Recompute is the step that gives a schedule its next instant by this time zone database.
+func Recompute(s *core.Schedule, now time.Time, o Options) *Plan {
+	p := step(s)
+	p.State.TZData = TZDataVersion()
+	rule, err := parseWith(s, o.Zones)
+	if err != nil {
+		p.noteUnreadable(s, err)
+		return p
+	}
+	p.noteReadable(s, now)
+	if p.State.Accounted = p.passRepeated(s, rule); len(p.Occurrences) > 0 {
+		p.State.ZoneMark = zoneMark(rule, p.State.Accounted)
+	}
+	if p.State.PausedAt.IsZero() {
+		p.State.NextDue = storeTime(rule.NextToAccount(p.State.Accounted))
+	}
+	return p
+}

@@ -1,0 +1,85 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/recurrence"
+)
+
+// ErrUnreadable is the answer about a schedule whose stored definition cannot be read: it was damaged, or names a zone that
+// this program lacks. Put of a good one replaces it.
+var ErrUnreadable = errors.New("the stored definition cannot be read")
+
+// Parse returns the rule as recurrence reads it. The error is ErrUnreadable, with the reason.
+func Parse(s *core.Schedule) (*recurrence.Rule, error) { return parseWith(s, nil) }
+
+func parseWith(s *core.Schedule, zones *recurrence.Zones) (*recurrence.Rule, error) {
+	if s.Fault != "" {
+		return nil, fmt.Errorf("%w: %s", ErrUnreadable, s.Fault)
+	}
+	rule, err := parseRule(&s.Rule, s.State.Anchor, zones)
+	if err == nil {
+		var errs core.FieldErrors
+		kept := s.Rule
+		choices(&kept, errs.Choose)
+		err = errs.Err()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", ErrUnreadable, err.Error()) // not about fields of what the caller sent
+	}
+	return rule, nil
+}
+
+// Legible is the rule without the words that none of their fields may have, which only a damaged one holds.
+func Legible(r core.ScheduleRule) core.ScheduleRule {
+	choices(&r, func(_ string, value *string, usual string, others ...string) {
+		if *value != usual && !slices.Contains(others, *value) {
+			*value = ""
+		}
+	})
+	return r
+}
+
+// DamagedRule is the Fault of a schedule whose stored definition is not one.
+const DamagedRule = "it is damaged"
+
+// noteUnreadable raises the alert about a schedule whose rule cannot be read, once.
+func (p *Plan) noteUnreadable(s *core.Schedule, err error) {
+	p.State.Unreadable = true
+	p.Alerts = append(p.Alerts, core.Alert{Kind: core.AlertScheduleUnreadable, Tenant: s.Tenant, Subject: s.Name, Detail: err.Error()})
+}
+
+// noteReadable clears it.
+func (p *Plan) noteReadable(s *core.Schedule, now time.Time) {
+	if p.State.Unreadable {
+		p.State.Unreadable = false
+		p.Alerts = append(p.Alerts, core.Alert{Kind: core.AlertScheduleUnreadable, Tenant: s.Tenant, Subject: s.Name, ClearedAt: now})
+	}
+}
+
+// replace is the step that gives a schedule whose rule cannot be read a new one at now. What the old one made due since
+// Accounted nobody can tell; the ledger goes on at now.
+func replace(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) (*Plan, error) {
+	p := step(s)
+	st, err := Start(r, now, o)
+	if err != nil {
+		return nil, err
+	}
+	st.Waiting, st.Alerted, st.Unreadable = s.State.Waiting, s.State.Alerted, s.State.Unreadable
+	p.Rule, p.State = r, st
+	p.keepLooking(s, r, now)
+	p.clearExpected(s, r, now)
+	p.noteReadable(s, now)
+	return p, nil
+}
+
+// pauseUnreadable is the step that pauses such a schedule: there is nothing that it could account for.
+func pauseUnreadable(s *core.Schedule, r *core.ScheduleRule, now time.Time) *Plan {
+	p := step(s)
+	p.Rule, p.State.PausedAt, p.State.NextDue = r, now.Truncate(time.Microsecond), time.Time{}
+	return p
+}

@@ -1,0 +1,110 @@
+package share
+
+import (
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+const (
+	fullRange   = time.Second // how long a lane may be claimed from its mark instead of its beginning
+	tenantParts = 16          // by tenant, a quota is divided among so many at first
+)
+
+// laneKey names a lane among all.
+type laneKey struct {
+	priority core.Priority
+	typ      string
+}
+
+func keyOf(l core.Lane) laneKey { return laneKey{l.Priority, l.Type} }
+
+// lane is one priority and type as claims see it.
+type lane struct {
+	claimant
+	group    *group
+	priority core.Priority
+	typ      string
+
+	busy    bool      // its last claim came back full
+	askedAt time.Time // zero: never
+	seenAt  time.Time // asked, or surveyed; zero: never
+	dueAt   time.Time // nothing is due before; zero: not known
+	taken   int       // by the plan that is out
+
+	after  core.Mark // rows at or before it were taken; zero: claim the full range
+	fullAt time.Time // when the full range was last claimed
+
+	perTenant   int // zero: rows in order of run_at
+	tenantAfter string
+}
+
+func (l *lane) reset() {
+	l.claimant.reset()
+	l.taken = 0
+}
+
+// wanted reports whether a quiet lane is to be asked: not yet seen in this round, or again because a row of it is or
+// may be due.
+func (l *lane) wanted(round, now time.Time) bool {
+	return l.seenAt.IsZero() || l.seenAt.Before(round) || !l.dueAt.After(now)
+}
+
+// ask makes the lane's quota for a claim sent now. The mark is dropped when the full range has not been
+// claimed for a while, because rows commit late with a past run_at.
+func (l *lane) ask(now time.Time) core.Quota {
+	if now.Sub(l.fullAt) >= fullRange {
+		l.after = core.Mark{}
+	}
+	if l.after == (core.Mark{}) {
+		l.fullAt = now
+	}
+	l.askedAt, l.seenAt = now, now
+	q := core.Quota{Priority: l.priority, Type: l.typ, Limit: l.quota}
+	if l.perTenant > 0 {
+		q.PerTenant, q.TenantAfter = min(l.perTenant, l.quota), l.tenantAfter
+	} else {
+		q.After = l.after
+	}
+	return q
+}
+
+// took records what a claim took of the lane's quota. A mark is kept only while the lane is busy: there the
+// dead entries before it are many, and a row it hides for a moment would have had to wait anyway.
+func (l *lane) took(t core.Taken, dueAt time.Time) {
+	full := t.N >= l.quota
+	l.taken, l.dueAt = t.N, dueAt
+	if l.perTenant > 0 {
+		l.busy = l.tookByTenant(t, full)
+	} else {
+		l.busy = full
+		if full && t.Tenants {
+			l.perTenant, l.tenantAfter = max(l.quota/tenantParts, 1), ""
+		}
+	}
+	switch {
+	case !l.busy || l.perTenant > 0:
+		l.after = core.Mark{}
+	case t.Last != (core.Mark{}):
+		l.after = t.Last
+	}
+	l.settle(t.N, l.busy)
+}
+
+// tookByTenant adapts how many rows a tenant gets in one claim: fewer when not all tenants had their turn, more
+// when all had and slots were left. It ends when even whole quotas leave slots empty. The answer says whether
+// more may be due.
+func (l *lane) tookByTenant(t core.Taken, full bool) bool {
+	l.tenantAfter = t.LastTenant
+	switch {
+	case t.Wrapped && !full && (t.N == 0 || l.perTenant >= l.quota):
+		l.perTenant, l.tenantAfter = 0, ""
+		return false
+	case t.Wrapped && !full:
+		l.perTenant = min(l.perTenant*4, core.MaxBatch)
+		return true
+	case !t.Wrapped && full:
+		l.perTenant = max(l.perTenant/4, 1)
+	}
+	return full
+}

@@ -1,0 +1,308 @@
+package share
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// Weights say how many slots each priority gets of those that all three want. A priority that wants none
+// leaves its share to the others.
+type Weights struct {
+	Critical int // Zero means 6.
+	Default  int // Zero means 3.
+	Bulk     int // Zero means 1.
+}
+
+// Of returns the weight of p.
+func (w Weights) Of(p core.Priority) int {
+	switch p {
+	case core.Critical:
+		return cmp.Or(w.Critical, 6)
+	case core.Default:
+		return cmp.Or(w.Default, 3)
+	}
+	return cmp.Or(w.Bulk, 1)
+}
+
+const (
+	MaxQuotas  = 256                    // lanes asked by one claim; the others' turn comes with the next
+	probePart  = 8                      // beside busy lanes one slot in so many asks the quiet ones
+	ProbeEvery = 100 * time.Millisecond // how long beside busy lanes a quiet one may go unasked
+)
+
+// Shares divides free slots among lanes, claim by claim: by weight between priorities, equally between the
+// types of one. What each is owed is carried over, so that even single slots are divided by weight in the long
+// run. A lane is busy once a claim of it came back full and quiet once one did not; quiet lanes leave their
+// share to the busy ones, which spare a few slots to ask whether they are quiet still. It reads no clock. Not
+// for concurrent use.
+type Shares struct {
+	groups []*group
+	lanes  []*lane // all, in order of priority and type
+	asked  []*lane // those of the plan that is out
+	round  time.Time
+
+	surveyed bool // quiet lanes are asked only when they are known to have rows that are due
+}
+
+// group is the lanes of one priority.
+type group struct {
+	claimant
+	priority core.Priority
+	lanes    []*lane
+	reserved int // of the plan that is out: slots nobody else could have had
+}
+
+// claimant is one party to a division.
+type claimant struct {
+	weight float64
+	credit float64 // slots owed to it; below zero: had in advance
+	added  float64 // credit given by the plan that is out
+	quota  int     // of the plan that is out
+}
+
+// New returns the shares of all lanes of these types and priorities; no priorities mean all.
+func New(types []string, weights Weights, priorities ...core.Priority) *Shares {
+	s := &Shares{}
+	for _, p := range core.Priorities {
+		if len(priorities) > 0 && !slices.Contains(priorities, p) {
+			continue
+		}
+		s.groups = append(s.groups, &group{claimant: claimant{weight: float64(weights.Of(p))}, priority: p})
+	}
+	s.SetTypes(types)
+	return s
+}
+
+// SetTypes makes the lanes those of these types. What is known of lanes that stay is kept. No plan may be out.
+func (s *Shares) SetTypes(types []string) {
+	types = slices.Compact(slices.Sorted(slices.Values(types)))
+	s.lanes, s.surveyed = nil, false
+	for _, g := range s.groups {
+		before := make(map[string]*lane, len(g.lanes))
+		for _, l := range g.lanes {
+			before[l.typ] = l
+		}
+		g.lanes = make([]*lane, len(types))
+		for i, t := range types {
+			if g.lanes[i] = before[t]; g.lanes[i] == nil {
+				g.lanes[i] = &lane{claimant: claimant{weight: 1}, group: g, priority: g.priority, typ: t}
+			}
+		}
+		s.lanes = append(s.lanes, g.lanes...)
+	}
+}
+
+// Begin starts a round: every lane is to be asked once more, whatever is known of it.
+func (s *Shares) Begin(now time.Time) { s.round = now }
+
+// Due says for how long, at most most, nothing need be claimed: 0 while a lane is busy or was not asked in
+// this round. With criticalOnly the other lanes do not matter: there is no slot for them.
+func (s *Shares) Due(now time.Time, most time.Duration, criticalOnly bool) time.Duration {
+	for _, l := range s.lanes {
+		if criticalOnly && l.priority != core.Critical {
+			continue
+		}
+		if l.busy || l.wanted(s.round, now) {
+			return 0
+		}
+		most = min(most, l.dueAt.Sub(now))
+	}
+	return most
+}
+
+// Survey notes which lanes have waiting rows, as of now: the others need not be asked in this round, or as long as they
+// are surveyed.
+func (s *Shares) Survey(waiting []core.Lane, now time.Time) {
+	due := make(map[laneKey]time.Time, len(waiting))
+	for _, l := range waiting {
+		due[keyOf(l)] = now.Add(l.DueIn)
+	}
+	for _, l := range s.lanes {
+		if l.seenAt = now; l.busy {
+			continue
+		}
+		at, ok := due[laneKey{l.priority, l.typ}]
+		if !ok {
+			at = now.Add(time.Hour)
+		}
+		l.dueAt = at
+	}
+	s.surveyed = true
+}
+
+// Surveyed reports whether Survey was called since the types were set.
+func (s *Shares) Surveyed() bool { return s.surveyed }
+
+// Lanes is how many lanes there are.
+func (s *Shares) Lanes() int { return len(s.lanes) }
+
+// Busy reports whether a lane is known to hold more due rows than were asked for.
+func (s *Shares) Busy() bool {
+	return slices.ContainsFunc(s.lanes, func(l *lane) bool { return l.busy })
+}
+
+// Plan divides free slots, reserved of them for critical only, into the quotas of one claim. Each plan is
+// answered by Took or Forget before the next.
+func (s *Shares) Plan(now time.Time, free, reserved int) []core.Quota {
+	reserved = min(max(reserved, 0), max(free, 0))
+	open := max(free, 0) - reserved
+	for _, g := range s.groups {
+		g.reset()
+		g.reserved = 0
+		for _, l := range g.lanes {
+			l.reset()
+		}
+	}
+
+	takers := s.pick(func(l *lane) bool { return l.busy })
+	var probes []*lane // are given one slot each, before the takers share the others
+	if len(takers) == 0 {
+		takers = s.pick(func(l *lane) bool { return l.wanted(s.round, now) })
+		probes = takers[:min(len(takers), open)]
+	} else {
+		probes = s.pick(func(l *lane) bool {
+			if s.surveyed {
+				return !l.busy && l.wanted(s.round, now)
+			}
+			return !l.busy && (l.askedAt.Before(s.round) || now.Sub(l.askedAt) >= ProbeEvery)
+		})
+		probes = probes[:min(len(probes), max(open/probePart, min(open, 1)))]
+	}
+	s.share(now, takers, open-len(probes), reserved)
+	for _, l := range probes {
+		l.quota++
+	}
+	return s.ask(now)
+}
+
+// pick returns the lanes that are so, those longest unasked first, as many as one claim may ask.
+func (s *Shares) pick(so func(*lane) bool) []*lane {
+	var picked []*lane
+	for _, l := range s.lanes {
+		if so(l) {
+			picked = append(picked, l)
+		}
+	}
+	slices.SortStableFunc(picked, func(a, b *lane) int { return a.askedAt.Compare(b.askedAt) })
+	return picked[:min(len(picked), MaxQuotas)]
+}
+
+// share divides open slots among the takers' groups and then among the takers of each; reserved ones go to
+// critical lanes, takers or not, because nobody else may use them.
+func (s *Shares) share(now time.Time, takers []*lane, open, reserved int) {
+	var groups []*claimant
+	of := map[*group][]*claimant{}
+	for _, l := range takers {
+		of[l.group] = append(of[l.group], &l.claimant)
+	}
+	for _, g := range s.groups {
+		if len(of[g]) > 0 {
+			groups = append(groups, &g.claimant)
+		}
+	}
+	divide(open, groups)
+	critical := s.groups[0] // the most urgent; where critical jobs are not taken, nothing is reserved
+	critical.reserved = reserved
+	if reserved > 0 && len(of[critical]) == 0 {
+		for _, l := range critical.lanes {
+			if len(of[critical]) < MaxQuotas && (!s.surveyed || l.wanted(s.round, now)) {
+				of[critical] = append(of[critical], &l.claimant)
+			}
+		}
+	}
+	for _, g := range s.groups {
+		divide(g.quota+g.reserved, of[g])
+	}
+}
+
+// ask turns the lanes' quotas into those of a claim.
+func (s *Shares) ask(now time.Time) []core.Quota {
+	s.asked = s.asked[:0]
+	var quotas []core.Quota
+	for _, l := range s.lanes {
+		if l.quota > 0 {
+			quotas = append(quotas, l.ask(now))
+			s.asked = append(s.asked, l)
+		}
+	}
+	return quotas
+}
+
+// Took records the answer to the plan that is out: what was taken of each quota, and when, by the local clock,
+// the next row of those lanes is due; zero when that is not known.
+func (s *Shares) Took(taken []core.Taken, dueAt time.Time) {
+	for i, l := range s.asked {
+		if i < len(taken) {
+			l.took(taken[i], dueAt)
+		}
+	}
+	for _, g := range s.groups {
+		n, busy := 0, false
+		for _, l := range g.lanes {
+			n += l.taken
+			busy = busy || l.busy
+		}
+		g.settle(max(n-g.reserved, 0), busy)
+	}
+	s.asked = s.asked[:0]
+}
+
+// Forget drops the plan that is out: its claim failed, and nobody is charged for it.
+func (s *Shares) Forget() {
+	for _, g := range s.groups {
+		g.credit -= g.added
+		for _, l := range g.lanes {
+			l.credit -= l.added
+		}
+	}
+	s.asked = s.asked[:0]
+}
+
+func (c *claimant) reset() { c.added, c.quota = 0, 0 }
+
+// settle charges n taken slots; who wants no more keeps no credit.
+func (c *claimant) settle(n int, busy bool) {
+	c.credit -= float64(n)
+	if !busy {
+		c.credit = 0
+	}
+}
+
+// divide gives each party its part of n by weight on top of its credit, and turns credit into whole quotas that
+// add up to n.
+func divide(n int, parties []*claimant) {
+	if n <= 0 || len(parties) == 0 {
+		return
+	}
+	weight, sum := 0.0, 0.0
+	for _, c := range parties {
+		weight += c.weight
+	}
+	for _, c := range parties {
+		c.added = float64(n) * c.weight / weight
+		c.credit += c.added
+		sum += c.credit
+	}
+	// Parties come and go with what they were owed: what is left must be owed among those here.
+	excess, positive := (sum-float64(n))/float64(len(parties)), 0.0
+	for _, c := range parties {
+		c.credit -= excess
+		positive += max(c.credit, 0)
+	}
+	rest := n
+	for _, c := range parties {
+		c.quota = int(max(c.credit, 0) * float64(n) / positive)
+		rest -= c.quota
+	}
+	byRemainder := slices.Clone(parties)
+	slices.SortStableFunc(byRemainder, func(a, b *claimant) int {
+		return cmp.Compare(b.credit-float64(b.quota), a.credit-float64(a.quota))
+	})
+	for i := 0; rest > 0; i++ {
+		byRemainder[i%len(byRemainder)].quota++
+		rest--
+	}
+}

@@ -1,0 +1,220 @@
+// Package states is the table of states and events, as code: the reference that stores are tested against.
+package states
+
+import "github.com/belfry-dev/belfry/core"
+
+// Event is something that happens to a job.
+type Event int8
+
+// The events of the transition table.
+const (
+	EventDispatch   Event = iota + 1 // the tick, or the submitter, hands a due job to its queue
+	EventClaim                       // a direct worker takes a due job
+	EventRepublish                   // the dispatch lease has passed
+	EventStart                       // a worker starts the job its message names
+	EventUnhandled                   // a worker refuses a start: no handler is here
+	EventHeartbeat                   // a worker extends its lease
+	EventDone                        // the handler ended well
+	EventError                       // the handler ended with an error
+	EventSnooze                      // the handler asks for a later run
+	EventAccepted                    // the target has accepted and reports the end itself
+	EventHandBack                    // a worker that stops gives the job back
+	EventLost                        // the worker's lease has passed
+	EventCancel                      // someone cancels
+	EventReschedule                  // someone gives a new run_at
+	EventRetry                       // an operator puts a dead letter back
+	EventExpire                      // expires_at has passed
+)
+
+var eventNames = [...]string{
+	EventDispatch: "dispatch", EventClaim: "direct claim", EventRepublish: "dispatch lease passed", EventStart: "start",
+	EventUnhandled: "start refused", EventHeartbeat: "heartbeat", EventDone: "finish ok", EventError: "finish error",
+	EventSnooze: "snooze", EventAccepted: "accepted", EventHandBack: "hand back", EventLost: "lease passed", EventCancel: "cancel",
+	EventReschedule: "reschedule", EventRetry: "retry", EventExpire: "expires_at passed",
+}
+
+// Events lists all events in the order of the table.
+func Events() []Event {
+	all := make([]Event, 0, len(eventNames)-1)
+	for e := EventDispatch; int(e) < len(eventNames); e++ {
+		all = append(all, e)
+	}
+	return all
+}
+
+// String returns the event's words.
+func (e Event) String() string {
+	if e >= EventDispatch && int(e) < len(eventNames) {
+		return eventNames[e]
+	}
+	return "unknown event"
+}
+
+// Facts are what, beside status and event, a transition depends on.
+type Facts struct {
+	WrongToken   bool // the write names a token that is not the row's
+	CancelWanted bool // the row's cancel_wanted is set
+	Permanent    bool // the error is marked permanent
+	AttemptsUsed bool // attempts ≥ max_attempts
+	SnoozesUsed  bool // snoozes ≥ MaxSnoozes
+	LossCounts   bool // the run that is lost costs an attempt
+	LossesUsed   bool // with it MaxLosses in a row were lost, or max_attempts is 1
+	Expired      bool // expires_at has passed
+	KeyTaken     bool // another live job holds the dedupe key
+}
+
+// Verdict says what became of an event.
+type Verdict int8
+
+// The verdicts.
+const (
+	Applied  Verdict = iota + 1 // the row changed as Move says
+	Ignored                     // "—" in the table: the event does not reach rows of this status
+	Stale                       // the token or the status is not the holder's any more: nothing changed
+	Conflict                    // 409: the status does not allow it, nothing changed
+	Wanted                      // 202: cancel is wanted, the holder will hear of it
+)
+
+// Move is what an event does to a job.
+type Move struct {
+	Verdict  Verdict
+	Next     core.Status // the status afterwards
+	Token    int         // added to lease_token
+	Attempts int         // added to attempts
+	Snoozes  int         // added to snoozes
+	Reset    bool        // attempts and snoozes become 0 (operator's retry)
+}
+
+// Transition is the table of states and events: what event does to a job of status from. Package storetest holds every
+// store to it; their statements do the same in one write each.
+func Transition(from core.Status, event Event, f Facts) Move {
+	stay := func(v Verdict) Move { return Move{Verdict: v, Next: from} }
+	switch event {
+	case EventDispatch:
+		if from == core.Scheduled {
+			return Move{Verdict: Applied, Next: core.Queued}
+		}
+		return stay(Ignored)
+	case EventClaim:
+		if from == core.Scheduled {
+			return begin(f)
+		}
+		return stay(Ignored)
+	case EventRepublish:
+		if from == core.Queued {
+			return stay(Applied)
+		}
+		return stay(Ignored)
+	case EventStart, EventUnhandled:
+		return startMove(from, event, f)
+	case EventHeartbeat, EventDone, EventError, EventSnooze, EventAccepted, EventHandBack:
+		return holderMove(from, event, f)
+	case EventLost:
+		if from == core.Running {
+			return lossMove(f)
+		}
+		return stay(Ignored)
+	case EventCancel, EventReschedule, EventRetry:
+		return operatorMove(from, event, f)
+	case EventExpire:
+		if from == core.Scheduled || from == core.Queued { // a queued job is cancelled by the start that it is refused
+			return Move{Verdict: Applied, Next: core.Cancelled}
+		}
+		return stay(Ignored)
+	}
+	return stay(Ignored)
+}
+
+// begin is what a claim or a start does to a row it may take.
+func begin(f Facts) Move {
+	switch {
+	case f.Expired:
+		return Move{Verdict: Applied, Next: core.Cancelled}
+	case f.AttemptsUsed:
+		return Move{Verdict: Applied, Next: core.Failed}
+	}
+	return Move{Verdict: Applied, Next: core.Running, Token: 1, Attempts: 1}
+}
+
+func startMove(from core.Status, event Event, f Facts) Move {
+	switch {
+	case from != core.Queued || f.WrongToken: // a message may outlive the dispatch it belongs to
+		return Move{Verdict: Stale, Next: from}
+	case event == EventUnhandled:
+		return Move{Verdict: Applied, Next: core.Scheduled, Token: 1}
+	}
+	return begin(f)
+}
+
+// holderMove is what a worker's writes under its token do.
+func holderMove(from core.Status, event Event, f Facts) Move {
+	if from == core.Queued && event == EventHandBack && !f.WrongToken {
+		return Move{Verdict: Applied, Next: core.Queued} // held, never started: it stays as it is
+	}
+	if from != core.Running || f.WrongToken {
+		return Move{Verdict: Stale, Next: from}
+	}
+	switch event {
+	case EventHeartbeat, EventAccepted:
+		return Move{Verdict: Applied, Next: core.Running}
+	case EventDone:
+		return Move{Verdict: Applied, Next: core.Done}
+	case EventSnooze:
+		if f.SnoozesUsed && !f.CancelWanted {
+			return errorMove(f)
+		}
+		if !f.CancelWanted {
+			return Move{Verdict: Applied, Next: core.Scheduled, Token: 1, Attempts: -1, Snoozes: 1}
+		}
+	case EventHandBack: // no handler was entered
+		if f.CancelWanted {
+			return Move{Verdict: Applied, Next: core.Cancelled, Attempts: -1}
+		}
+		return Move{Verdict: Applied, Next: core.Scheduled, Token: 1, Attempts: -1}
+	}
+	return errorMove(f)
+}
+
+// errorMove ends an attempt that was not a success.
+func errorMove(f Facts) Move {
+	switch {
+	case f.CancelWanted:
+		return Move{Verdict: Applied, Next: core.Cancelled}
+	case f.Permanent || f.AttemptsUsed:
+		return Move{Verdict: Applied, Next: core.Failed}
+	}
+	return Move{Verdict: Applied, Next: core.Scheduled, Token: 1}
+}
+
+// lossMove ends a run that was lost with its worker.
+func lossMove(f Facts) Move {
+	switch {
+	case f.CancelWanted:
+		return Move{Verdict: Applied, Next: core.Cancelled}
+	case f.LossesUsed:
+		return Move{Verdict: Applied, Next: core.Failed}
+	}
+	if f.LossCounts {
+		return Move{Verdict: Applied, Next: core.Scheduled, Token: 1}
+	}
+	return Move{Verdict: Applied, Next: core.Scheduled, Token: 1, Attempts: -1}
+}
+
+func operatorMove(from core.Status, event Event, f Facts) Move {
+	refused := Move{Verdict: Conflict, Next: from}
+	switch {
+	case event == EventCancel && from == core.Scheduled:
+		return Move{Verdict: Applied, Next: core.Cancelled}
+	case event == EventCancel && from == core.Queued:
+		return Move{Verdict: Applied, Next: core.Cancelled, Token: 1}
+	case event == EventCancel && from == core.Running:
+		return Move{Verdict: Wanted, Next: core.Running}
+	case event == EventReschedule && from == core.Scheduled:
+		return Move{Verdict: Applied, Next: core.Scheduled}
+	case event == EventReschedule && from == core.Queued:
+		return Move{Verdict: Applied, Next: core.Scheduled, Token: 1}
+	case event == EventRetry && from == core.Failed && !f.KeyTaken:
+		return Move{Verdict: Applied, Next: core.Scheduled, Token: 1, Reset: true}
+	}
+	return refused
+}

@@ -1,0 +1,2 @@
+// Package damage holds the contract of stores about rows that cannot be read, and rows that raise errors.
+package damage

@@ -1,0 +1,15 @@
+package damage
+
+import (
+	"slices"
+
+	"github.com/belfry-dev/belfry/core/storetest"
+)
+
+// Scenarios are the sentences about rows that cannot be read or raise errors.
+func Scenarios() []storetest.Scenario {
+	return slices.Concat(
+		damageScenarios(),
+		apartScenarios(),
+	)
+}

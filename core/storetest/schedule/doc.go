@@ -1,0 +1,2 @@
+// Package schedule holds the contract of stores about schedules, their ledger and their alerts.
+package schedule

@@ -1,0 +1,2 @@
+// Package submit holds the contract of stores about writing jobs: payloads, dedupe keys, idempotency keys.
+package submit

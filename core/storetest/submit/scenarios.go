@@ -1,0 +1,18 @@
+package submit
+
+import (
+	"slices"
+
+	"github.com/belfry-dev/belfry/core/storetest"
+)
+
+// Scenarios are the sentences about writing jobs.
+func Scenarios() []storetest.Scenario {
+	return slices.Concat(
+		submitScenarios(),
+		dedupeScenarios(),
+		payloadScenarios(),
+		idempotencyScenarios(),
+		onceEachScenarios(),
+	)
+}

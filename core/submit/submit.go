@@ -1,0 +1,229 @@
+package submit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/typecache"
+)
+
+// wakeWithin is how soon a job must be due for its submit to wake the workers of this process; later ones are
+// found by the workers' own timer.
+const wakeWithin = time.Second
+
+// ErrClosed is the answer of a Submitter that was closed.
+var ErrClosed = errors.New("closed")
+
+// Options configure a Submitter.
+type Options struct {
+	MaxGroup int              // jobs written by one commit. Zero means 1,000
+	InFlight int              // group commits at a time. Zero means 2
+	Timeout  time.Duration    // of one group commit. Zero means 30 s
+	Now      func() time.Time // judges run_at and expires_at: a Clock's. Nil means time.Now
+	Wake     func()           // called after a commit with a job that is due within a second. Nil means nobody is woken
+	Types    *typecache.Cache // give jobs what their types define. Nil means that types define nothing
+}
+
+// Submitter writes jobs for many callers at once: what arrives while a commit is under way shares the next
+// one. A caller that finds none under way commits at once, so grouping never adds a wait. Safe for concurrent use.
+type Submitter struct {
+	store core.SubmitStore
+	opts  Options
+	plain *commits[core.NewJob, core.Submitted]
+	once  *commits[core.OnceCall, core.Once] // under idempotency keys
+}
+
+// New returns a Submitter on store.
+func New(store core.SubmitStore, opts Options) *Submitter {
+	if opts.MaxGroup <= 0 {
+		opts.MaxGroup = 1_000
+	}
+	if opts.InFlight <= 0 {
+		opts.InFlight = 2
+	}
+	if opts.Timeout <= 0 {
+		opts.Timeout = 30 * time.Second
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	s := &Submitter{store: store, opts: opts}
+	s.plain = newCommits(opts, s.write)
+	s.once = newCommits(opts, s.writeOnce)
+	return s
+}
+
+// Submit checks a job, writes it and returns when that is durable. A job with a dedupe key is written alone,
+// because it may have to wait for another transaction. When ctx ends first the caller stops waiting, and
+// whether the job was written is unknown, as after any lost answer.
+func (s *Submitter) Submit(ctx context.Context, job core.NewJob) (core.Submitted, error) {
+	if s.opts.Types != nil {
+		if err := s.ofType(ctx, &job); err != nil {
+			return core.Submitted{}, err
+		}
+	}
+	if err := core.CheckNewJob(&job, s.opts.Now()); err != nil {
+		return core.Submitted{}, err
+	}
+	if s.opts.Types != nil && job.Target != nil {
+		if err := s.opts.Types.MarkDelivered(ctx, []string{job.Type}); err != nil {
+			return core.Submitted{}, fmt.Errorf("submit: %w", err)
+		}
+	}
+	if job.DedupeKey != "" {
+		answers, err := s.writeJobs(ctx, []core.NewJob{job})
+		if err != nil {
+			return core.Submitted{}, err
+		}
+		return answers[0], nil
+	}
+	return s.plain.submit(ctx, job)
+}
+
+// SubmitBatch checks jobs and writes them all in one transaction of their own, or none; answer i is for job i.
+func (s *Submitter) SubmitBatch(ctx context.Context, jobs []core.NewJob) ([]core.Submitted, error) {
+	if err := s.prepare(ctx, jobs); err != nil || len(jobs) == 0 {
+		return nil, err
+	}
+	return s.writeJobs(ctx, jobs)
+}
+
+// SubmitOnce is SubmitBatch under an idempotency key; see SubmitStore. Jobs that break a rule are refused whether the
+// key is known or not.
+func (s *Submitter) SubmitOnce(ctx context.Context, key core.IdempotencyKey, jobs []core.NewJob, render func([]core.Submitted) (core.Answer, error)) (core.Once, error) {
+	if err := s.prepare(ctx, jobs); err != nil {
+		return core.Once{}, err
+	}
+	once, err := s.store.SubmitOnce(ctx, key, jobs, render)
+	if err != nil {
+		return core.Once{}, fmt.Errorf("submit: %w", err)
+	}
+	if s.opts.Wake != nil && dueSoon(once.Jobs) {
+		s.opts.Wake()
+	}
+	return once, nil
+}
+
+// SubmitOneOnce is SubmitOnce for one job. Without a dedupe key the job shares commits, as those of Submit do. The answer is made of the job and what it came to, or of those of the earlier call.
+func (s *Submitter) SubmitOneOnce(ctx context.Context, key core.IdempotencyKey, job core.NewJob, render func(*core.NewJob, core.Submitted) core.Answer) (core.Once, error) {
+	jobs := []core.NewJob{job}
+	if job.DedupeKey != "" {
+		once, err := s.SubmitOnce(ctx, key, jobs, func(answers []core.Submitted) (core.Answer, error) { return render(&jobs[0], answers[0]), nil })
+		return rendered(once, &jobs[0], render), err
+	}
+	if err := s.prepare(ctx, jobs); err != nil {
+		return core.Once{}, err
+	}
+	once, err := s.once.submit(ctx, core.OnceCall{Key: key, Job: jobs[0]})
+	return rendered(once, &jobs[0], render), err
+}
+
+// rendered makes the answer of job, or of what was kept of it, unless an answer was kept.
+func rendered(o core.Once, job *core.NewJob, render func(*core.NewJob, core.Submitted) core.Answer) core.Once {
+	switch {
+	case o.Kept != nil:
+		o.Kept.Repeat(job)
+		o.Answer = render(&o.Kept.Job, o.Kept.Submitted)
+	case len(o.Jobs) == 1:
+		o.Answer = render(job, o.Jobs[0])
+	}
+	return o
+}
+
+// prepare brings the jobs of one caller into the form in which they are written.
+func (s *Submitter) prepare(ctx context.Context, jobs []core.NewJob) error {
+	now := s.opts.Now()
+	var targeted []string
+	for i := range jobs {
+		if s.opts.Types != nil {
+			if err := s.ofType(ctx, &jobs[i]); err != nil {
+				return err
+			}
+			if jobs[i].Target != nil {
+				targeted = append(targeted, jobs[i].Type)
+			}
+		}
+		if err := core.CheckNewJob(&jobs[i], now); err != nil {
+			return fmt.Errorf("jobs[%d]: %w", i, err)
+		}
+	}
+	if len(targeted) == 0 {
+		return nil
+	}
+	slices.Sort(targeted)
+	if err := s.opts.Types.MarkDelivered(ctx, slices.Compact(targeted)); err != nil {
+		return fmt.Errorf("submit: %w", err)
+	}
+	return nil
+}
+
+// ofType gives a job what its type defines and it does not say itself.
+func (s *Submitter) ofType(ctx context.Context, job *core.NewJob) error {
+	if err := s.opts.Types.Fresh(ctx); err != nil {
+		return fmt.Errorf("submit: %w", err)
+	}
+	if known, ok := s.opts.Types.Lookup(job.Type); ok {
+		known.Complete(job)
+	}
+	return nil
+}
+
+// Close refuses further jobs and waits until those that were accepted are written.
+func (s *Submitter) Close(ctx context.Context) error {
+	return errors.Join(s.plain.close(ctx), s.once.close(ctx))
+}
+
+// write is writeJobs for a group.
+func (s *Submitter) write(ctx context.Context, jobs []core.NewJob) ([]core.Submitted, []error, error) {
+	answers, err := s.writeJobs(ctx, jobs)
+	return answers, nil, err
+}
+
+// writeJobs calls the store and wakes the workers for what is due.
+func (s *Submitter) writeJobs(ctx context.Context, jobs []core.NewJob) ([]core.Submitted, error) {
+	answers, err := s.store.Submit(ctx, jobs)
+	if err != nil {
+		return nil, fmt.Errorf("submit: %w", err)
+	}
+	if len(answers) != len(jobs) {
+		return nil, fmt.Errorf("submit: %d answers for %d jobs", len(answers), len(jobs))
+	}
+	if s.opts.Wake != nil && dueSoon(answers) {
+		s.opts.Wake()
+	}
+	return answers, nil
+}
+
+// writeOnce is write under idempotency keys.
+func (s *Submitter) writeOnce(ctx context.Context, calls []core.OnceCall) ([]core.Once, []error, error) {
+	answers, err := s.store.SubmitOnceEach(ctx, calls)
+	if err != nil {
+		return nil, nil, fmt.Errorf("submit: %w", err)
+	}
+	once, errs, soon := make([]core.Once, len(answers)), make([]error, len(answers)), false
+	for i, a := range answers {
+		if once[i] = a.Once; a.Err != nil {
+			errs[i] = fmt.Errorf("submit: %w", a.Err)
+		}
+		soon = soon || dueSoon(a.Jobs)
+	}
+	if s.opts.Wake != nil && soon {
+		s.opts.Wake()
+	}
+	return once, errs, nil
+}
+
+// dueSoon reports whether one of the jobs just written is scheduled to run within wakeWithin.
+func dueSoon(answers []core.Submitted) bool {
+	for i := range answers {
+		a := &answers[i]
+		if a.Existing == nil && a.Status == core.Scheduled && a.RunAt.Sub(a.CreatedAt) <= wakeWithin {
+			return true
+		}
+	}
+	return false
+}

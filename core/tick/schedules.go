@@ -1,0 +1,184 @@
+package tick
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/apart"
+	"github.com/belfry-dev/belfry/core/schedule"
+)
+
+const (
+	advanceJobs   = 5_000            // jobs of one transaction that advances schedules; one schedule may have more
+	waitingAtOnce = 500              // schedules with a run that waits looked at in one pass, so that idle passes cost no more with more
+	alertsAtOnce  = 100              // alerts published in one go
+	alertTimeout  = 30 * time.Second // of publishing them
+	zonesAtOnce   = 1_000            // schedules recomputed in one pass after the time zone database changed
+)
+
+// advance takes the schedules that the tick found to their next states: it makes their jobs and accounts for their
+// instants, batch by batch, under the leases of this pass. What another pass or a user was faster with is left. When
+// half of the time of the pass is over the rest is left to the next one, under fresh leases.
+func (t *Ticker) advance(ctx context.Context, res core.TickResult, report *Report) error {
+	if len(res.Held) == 0 {
+		return nil
+	}
+	t.waitingAfter = res.WaitingTo
+	report.NextIn = min(report.NextIn, max(res.ScheduleIn, 0))
+	if err := t.recompute(ctx, res); err != nil {
+		return err
+	}
+	report.More = report.More || len(res.Schedules) >= t.opts.ScheduleLimit
+	found, err := t.successes(ctx, res)
+	if err != nil {
+		return err
+	}
+	b := batch{t: t, res: res, report: report}
+	for i := range res.Schedules {
+		s := &res.Schedules[i]
+		success, asked := found[s.ID]
+		if !asked && s.Overdue(res.Now) {
+			continue // set apart
+		}
+		plan, err := schedule.PlanTick(s, success, res.Now, t.opts.Schedules)
+		t.opts.Counts.Judge(s.ID, res.Now, err)
+		if err != nil {
+			t.event(Event{Kind: ScheduleBroken, Err: err, Count: 1})
+		}
+		b.add(s, plan)
+		if !b.full() {
+			continue
+		}
+		if err := b.write(ctx); err != nil {
+			return err
+		}
+		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < t.opts.LeaseLength/2 {
+			report.More = true
+			return nil
+		}
+	}
+	return b.write(ctx)
+}
+
+// successes asks for the successes of the schedules from which one is overdue.
+func (t *Ticker) successes(ctx context.Context, res core.TickResult) (map[int64]core.Success, error) {
+	var asks []core.SuccessQuery
+	var ids []int64
+	for i := range res.Schedules {
+		if s := &res.Schedules[i]; s.Overdue(res.Now) {
+			asks = append(asks, core.SuccessQuery{Tenant: s.Tenant, Name: s.Name, Since: s.State.Expected})
+			ids = append(ids, s.ID)
+		}
+	}
+	if len(asks) == 0 {
+		return nil, nil
+	}
+	found := make(map[int64]core.Success, len(ids))
+	places := make([]int, len(asks))
+	for i := range places {
+		places[i] = i
+	}
+	err := apart.Halve(ctx, places, func(part []int) error {
+		answers, err := t.store.Succeeded(ctx, apart.Pick(asks, part))
+		if err != nil {
+			return fmt.Errorf("tick: %w", err)
+		}
+		for i, place := range part {
+			found[ids[place]] = answers[i]
+		}
+		return nil
+	}, func(i int, err error) error {
+		return t.scheduleApart(ctx, &core.Schedule{ID: ids[i], Name: asks[i].Name}, "look for a success", err)
+	})
+	return found, err
+}
+
+// recompute gives schedules that were computed with another time zone database their next instant by this one, a page
+// in each pass until none is left in the buckets that are held. Those of other buckets are their holder's, or are
+// looked for again when buckets have come here.
+func (t *Ticker) recompute(ctx context.Context, res core.TickResult) error {
+	if len(res.Held) > t.zonesHeld {
+		t.zonesChecked = false
+	}
+	t.zonesHeld = len(res.Held)
+	if t.zonesChecked {
+		return nil
+	}
+	list, err := t.store.ListSchedules(ctx, core.ScheduleQuery{TZDataNot: schedule.TZDataVersion(), Limit: zonesAtOnce})
+	if errors.Is(err, core.ErrRow) {
+		return nil // the due ones go on by what was computed; the others when it is mended
+	}
+	if err != nil {
+		return fmt.Errorf("tick: %w", err)
+	}
+	steps, of, places := make([]core.Advance, len(list)), make([]*core.Schedule, len(list)), make([]int, len(list))
+	for i := range list {
+		s := &list[i]
+		of[i], places[i] = s, i
+		steps[i] = schedule.Recompute(s, res.Now, t.opts.Schedules).Advance
+	}
+	moved := 0
+	answers, err := t.advanceEach(ctx, of, steps, places, res.Held)
+	if err != nil {
+		return err
+	}
+	for _, a := range answers {
+		if !a.Stale {
+			moved++
+		}
+	}
+	if moved > 0 {
+		t.event(Event{Kind: ZonesRecomputed, Count: moved})
+	}
+	t.zonesChecked = moved == 0 || len(list) < zonesAtOnce && moved == len(list)
+	return nil
+}
+
+// watchTypes looks for types without a success for too long, where this ticker holds the first bucket and something is
+// expected of some type.
+func (t *Ticker) watchTypes(ctx context.Context, res core.TickResult) error {
+	types := t.opts.Schedules.Types
+	if types == nil || !types.Expecting() || res.Now.Before(t.typesNext) {
+		return nil
+	}
+	if !slices.ContainsFunc(res.Held, func(h core.Held) bool { return h.Bucket == 0 }) {
+		return nil
+	}
+	if err := t.store.WatchTypes(ctx); err != nil {
+		return fmt.Errorf("tick: %w", err)
+	}
+	t.typesNext = res.Now.Add(t.opts.TypesPeriod)
+	return nil
+}
+
+// alert publishes alerts that wait for it, beside the passes.
+func (t *Ticker) alert(ctx context.Context, res core.TickResult) {
+	if t.opts.OnAlerts == nil || !res.Unsent || len(res.Held) == 0 || t.alerting.Swap(true) {
+		return
+	}
+	t.background.Go(func() {
+		defer t.alerting.Store(false)
+		ctx, cancel := context.WithTimeout(ctx, alertTimeout)
+		defer cancel()
+		alerts, err := t.store.Alerts(ctx, core.AlertQuery{Unsent: true, Limit: alertsAtOnce})
+		if err == nil && len(alerts) > 0 {
+			if err = t.opts.OnAlerts(ctx, alerts); err == nil {
+				err = t.markAlerts(ctx, alerts)
+			}
+		}
+		if err != nil {
+			t.event(Event{Kind: AlertsUnsent, Err: err, Count: len(alerts)})
+		}
+	})
+}
+
+// markAlerts notes that alerts were published. One that cannot be marked is set apart, and published again with the next try.
+func (t *Ticker) markAlerts(ctx context.Context, alerts []core.Alert) error {
+	return apart.Halve(ctx, alerts, func(part []core.Alert) error { return t.store.MarkAlerts(ctx, part) }, func(a core.Alert, err error) error {
+		return t.store.SetApart(ctx, []core.RowFault{{Kind: core.ApartAlert, ID: a.ID, About: a.Kind + " " + a.Subject, Act: "mark as published", Error: apart.Text(err)}})
+	})
+}
