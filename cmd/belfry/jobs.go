@@ -91,28 +91,24 @@ func (a *app) cancelCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		live := 0
+		known, missing := ids, error(nil)
 		if dry || !yes {
-			for _, id := range ids {
-				job, err := api.Get(c.Context(), id)
-				if err != nil {
-					return aboutJob(id, err)
-				}
-				if !job.Status.Ended() {
-					live++
-				}
+			live := 0
+			if known, live, missing = a.liveOf(c.Context(), api, ids); len(known) == 0 && !dry {
+				return missing
 			}
 			question := fmt.Sprintf("%s would be cancelled", jobs(live))
 			if dry {
-				return a.counted("would_cancel", live, question)
+				return a.firstOf(c.Context(), a.counted("would_cancel", live, question), missing)
 			}
 			if live > 0 {
 				if err := a.sure(false, question); err != nil {
+					a.reportAlso(c.Context(), missing)
 					return err
 				}
 			}
 		}
-		return a.each(ids, func(id string) error {
+		err = a.each(known, func(id string) error {
 			job, err := api.Cancel(c.Context(), id)
 			if err != nil {
 				return err
@@ -124,8 +120,26 @@ func (a *app) cancelCommand() *cobra.Command {
 			a.printChange(job, what)
 			return nil
 		})
+		return a.firstOf(c.Context(), missing, err)
 	}
 	return c
+}
+
+// liveOf looks at jobs before they are cancelled: which of the ids could be read, how many of those jobs have not ended,
+// and the first error. The other errors are reported as they come.
+func (a *app) liveOf(ctx context.Context, api *client.Client, ids []string) (known []string, live int, err error) {
+	err = a.each(ids, func(id string) error {
+		job, err := api.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		known = append(known, id)
+		if !job.Status.Ended() {
+			live++
+		}
+		return nil
+	})
+	return known, live, err
 }
 
 // counted says what a dry run found.
@@ -149,11 +163,16 @@ func numbered(n int, thing string) string {
 
 // each does act for all jobs, however many fail, and returns the first error; the others are reported as they come.
 func (a *app) each(ids []string, act func(id string) error) error {
+	return a.eachOf(ids, aboutJob, act)
+}
+
+// eachOf is each of things that are no jobs; about names the one that an error is about.
+func (a *app) eachOf(ids []string, about func(id string, err error) error, act func(id string) error) error {
 	var first error
 	for _, id := range ids {
 		err := act(id)
 		if quiet := (*quietError)(nil); !errors.As(err, &quiet) && !errors.Is(err, errTimeOver) {
-			err = aboutJob(id, err)
+			err = about(id, err)
 		}
 		switch {
 		case err == nil:
@@ -164,6 +183,22 @@ func (a *app) each(ids []string, act func(id string) error) error {
 		}
 	}
 	return first
+}
+
+// firstOf returns the first of two errors that is one, and reports the other.
+func (a *app) firstOf(ctx context.Context, first, second error) error {
+	if first == nil {
+		return second
+	}
+	a.reportAlso(ctx, second)
+	return first
+}
+
+// reportAlso reports an error beside the one that ends the command; nil is none.
+func (a *app) reportAlso(ctx context.Context, err error) {
+	if err != nil {
+		a.report(ctx, err)
+	}
 }
 
 func (a *app) retryCommand() *cobra.Command {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -149,56 +150,77 @@ func (a *app) tokenListCommand() *cobra.Command {
 
 func (a *app) tokenRevokeCommand() *cobra.Command {
 	var yes, dry bool
-	c := &cobra.Command{Use: "revoke ID…", Short: "Make tokens worthless", Args: counted(1, -1, "the ids of tokens"),
+	c := &cobra.Command{Use: "revoke ID...", Short: "Make tokens worthless", Args: counted(1, -1, "the ids of tokens"),
 		Long: "Make tokens worthless. Processes that know one heed it for up to 5 seconds more."}
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	c.Flags().BoolVar(&dry, "dry-run", false, "only say which would be revoked")
 	a.keeperFlag(c, func(c *cobra.Command, ids []string, k tokenKeeper) error {
-		meant, err := tokensOf(c.Context(), k, ids)
+		known, words, missing, err := tokensOf(c.Context(), k, ids)
 		if err != nil {
 			return err
 		}
-		question := "revoked would be " + strings.Join(meant, "; ")
-		if dry {
-			return a.counted("would_revoke", len(meant), question)
+		question := "revoked would be " + strings.Join(words, "; ")
+		if len(known) == 0 {
+			question = "no token would be revoked"
+		}
+		switch {
+		case dry:
+			return a.firstOf(c.Context(), a.counted("would_revoke", len(known), question), missing)
+		case len(known) == 0:
+			return missing
 		}
 		if err := a.sure(yes, question); err != nil {
+			a.reportAlso(c.Context(), missing)
 			return err
 		}
-		for _, id := range ids {
-			if err := k.RevokeToken(c.Context(), id); err != nil {
-				return err
-			}
-			if a.json {
-				if err := a.printValue(map[string]string{"revoked": id}); err != nil {
-					return err
-				}
-			} else {
-				fmt.Fprintln(a.out, "revoked", clean(id))
-			}
-		}
-		return nil
+		err = a.eachOf(known, aboutToken, func(id string) error { return a.revoke(c.Context(), k, id) })
+		return a.firstOf(c.Context(), missing, err)
 	})
 	return c
 }
 
-// tokensOf says in words which tokens the ids are, or that one is none.
-func tokensOf(ctx context.Context, k tokenKeeper, ids []string) ([]string, error) {
-	words := map[string]string{}
+func (a *app) revoke(ctx context.Context, k tokenKeeper, id string) error {
+	if err := k.RevokeToken(ctx, id); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printValue(map[string]string{"revoked": id})
+	}
+	fmt.Fprintln(a.out, "revoked", clean(id))
+	return nil
+}
+
+// aboutToken names the token that an error is about; nil stays nil.
+func aboutToken(id string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("token %s: %w", id, err)
+}
+
+// tokensOf finds the tokens with these ids, each once, and describes them in words. missing names the ids that no token has.
+func tokensOf(ctx context.Context, k tokenKeeper, ids []string) (known, words []string, missing, err error) {
+	described := map[string]string{}
 	for t, err := range k.Tokens(ctx) {
 		if err != nil {
-			return nil, err
+			return nil, nil, nil, err
 		}
-		words[t.ID] = fmt.Sprintf("%s (%s, role %s, %s)", t.ID, t.Name, t.Role, tenantWord(t.Tenant))
+		described[t.ID] = fmt.Sprintf("%s (%s, role %s, %s)", t.ID, t.Name, t.Role, tenantWord(t.Tenant))
 	}
-	var meant []string
+	var unknown []string
 	for _, id := range ids {
-		if words[id] == "" {
-			return nil, fmt.Errorf("%w: there is no token with the id %s", client.ErrNotFound, id)
+		switch {
+		case slices.Contains(known, id) || slices.Contains(unknown, id):
+		case described[id] == "":
+			unknown = append(unknown, id)
+		default:
+			known, words = append(known, id), append(words, described[id])
 		}
-		meant = append(meant, words[id])
 	}
-	return meant, nil
+	if len(unknown) > 0 {
+		missing = fmt.Errorf("%w: there is no token with the id %s", client.ErrNotFound, strings.Join(unknown, ", "))
+	}
+	return known, words, missing, nil
 }
 
 // tokenTable keeps tokens in the database, by the same rules as the API.
