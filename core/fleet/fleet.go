@@ -7,7 +7,12 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/typecache"
 )
+
+// publishAge is how old what workers handle may be where new jobs are published without waiting for the tick to find them.
+// A type whose worker has just come waits for the tick until then.
+const publishAge = 5 * time.Second
 
 // fleetTimeout bounds one read.
 const fleetTimeout = 2 * time.Second
@@ -27,6 +32,21 @@ type fleetRead struct {
 // NewView returns a View of store. It reads nothing before it is asked.
 func NewView(store core.FleetStore) *View {
 	return &View{store: store, turn: make(chan struct{}, 1)}
+}
+
+// Publisher returns a function that says whether a new job is of a type that is published now; see core.Fleet.Publishes.
+// types knows what is deliverable beside jobs with a target of their own; nil means nothing. Where it is not known what workers handle
+// no job is published at once: it waits for the tick.
+func (v *View) Publisher(ctx context.Context, types *typecache.Cache, unannounced bool) func(*core.NewJob) bool {
+	fleet, err := v.About(ctx, publishAge)
+	return func(j *core.NewJob) bool {
+		deliverable := j.Target != nil
+		if !deliverable && types != nil {
+			known, ok := types.Lookup(j.Type)
+			deliverable = ok && known.MayDeliver()
+		}
+		return err == nil && fleet.Publishes(j.Type, deliverable, unannounced)
+	}
 }
 
 // Within returns what workers handle, read at most age ago. Of callers at once one reads and the others wait for it.

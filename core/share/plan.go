@@ -144,8 +144,8 @@ func (l *LanePlan) Learn(res core.TickResult, now time.Time) {
 	l.waiting, l.lanes, l.unasked, l.asked = res.Waiting, kept, unasked, l.asked[:0]
 }
 
-// Made takes in lanes in which jobs were made since the last pass: the next one asks for them, without having found them
-// first.
+// Made takes in lanes in which jobs were made since the last pass, of types that are published: the next one asks for them,
+// without having found them first.
 func (l *LanePlan) Made(lanes []core.Lane) {
 	for _, m := range lanes {
 		if i := slices.IndexFunc(l.waiting, func(w core.Lane) bool { return keyOf(w) == keyOf(m) }); i >= 0 {

@@ -123,9 +123,6 @@ func writtenQueued(to []core.Job, asked []core.NewJob, answers []core.Submitted)
 	return to
 }
 
-// submitFleetAge is how old what workers handle may be. A type whose worker has just come waits for the tick until then.
-const submitFleetAge = 5 * time.Second
-
 // ask marks the jobs that may be written as queued, in a copy.
 func (d *Dispatcher) ask(ctx context.Context, jobs []core.NewJob, now time.Time) []core.NewJob {
 	if now.UnixNano() < d.rest.Load() {
@@ -157,21 +154,12 @@ func (d *Dispatcher) ask(ctx context.Context, jobs []core.NewJob, now time.Time)
 	return asked
 }
 
-// published returns whether jobs are of a type that is published now. Where that is not known none is: they wait for the
-// tick.
+// published returns whether jobs are of a type that is published now.
 func (d *Dispatcher) published(ctx context.Context) func(*core.NewJob) bool {
 	if d.opts.Fleet == nil {
 		return func(*core.NewJob) bool { return true }
 	}
-	fleet, err := d.opts.Fleet.About(ctx, submitFleetAge)
-	return func(j *core.NewJob) bool {
-		deliverable := j.Target != nil
-		if !deliverable && d.opts.Types != nil {
-			known, ok := d.opts.Types.Lookup(j.Type)
-			deliverable = ok && known.MayDeliver()
-		}
-		return err == nil && fleet.Publishes(j.Type, deliverable, d.opts.Unannounced)
-	}
+	return d.opts.Fleet.Publisher(ctx, d.opts.Types, d.opts.Unannounced)
 }
 
 // publish sends the messages; those not known to be published are made due for the tick. The caller's ctx does

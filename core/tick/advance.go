@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/core/apart"
@@ -54,7 +56,7 @@ func (b *batch) write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	lanes := map[core.Lane]bool{}
+	made := map[core.Lane][]*core.NewJob{}
 	for i, a := range answers {
 		if a.Stale {
 			continue
@@ -64,14 +66,14 @@ func (b *batch) write(ctx context.Context) error {
 		b.report.Runs += len(a.JobIDs)
 		b.report.More = b.report.More || b.plans[i].More
 		for j := range steps[i].Jobs {
-			lanes[core.Lane{Priority: steps[i].Jobs[j].Priority, Type: steps[i].Jobs[j].Type}] = true
+			job := &steps[i].Jobs[j]
+			lane := core.Lane{Priority: job.Priority, Type: job.Type}
+			made[lane] = append(made[lane], job)
 		}
 	}
-	if len(lanes) > 0 {
-		list := lanesOf(lanes)
-		b.t.wake(list)
-		if b.t.dispatcher != nil {
-			b.t.dispatcher.lanes.Made(list)
+	if len(made) > 0 {
+		b.t.wake(slices.Collect(maps.Keys(made)))
+		if b.t.dispatcher != nil && b.t.dispatcher.made(ctx, made) {
 			b.report.More = true // they are to be published
 		}
 	}
@@ -105,12 +107,4 @@ func (t *Ticker) scheduleApart(ctx context.Context, s *core.Schedule, act string
 		return fmt.Errorf("tick: %w", err)
 	}
 	return nil
-}
-
-func lanesOf(set map[core.Lane]bool) []core.Lane {
-	list := make([]core.Lane, 0, len(set))
-	for lane := range set {
-		list = append(list, lane)
-	}
-	return list
 }

@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/fleet"
 	"github.com/belfry-dev/belfry/core/queuegroup"
 	"github.com/belfry-dev/belfry/core/share"
+	"github.com/belfry-dev/belfry/core/typecache"
 )
 
 // DispatchOptions are the settings of queue mode.
@@ -42,7 +45,9 @@ func (o DispatchOptions) withDefaults() DispatchOptions {
 type dispatcher struct {
 	store       core.TickStore
 	opts        DispatchOptions
-	unannounced bool // types that nobody announces are published, too
+	fleet       *fleet.View
+	types       *typecache.Cache // nil: none are known
+	unannounced bool             // types that nobody announces are published, too
 	period      time.Duration
 	observe     func([]core.Job)
 	publisher   *publisher
@@ -58,9 +63,10 @@ type dispatcher struct {
 	given map[queuegroup.Key]int // credit taken since the last pass
 }
 
-func newDispatcher(store core.TickStore, opts Options, failed func(n int, err error)) (*dispatcher, error) {
+func newDispatcher(store Store, opts Options, failed func(n int, err error)) (*dispatcher, error) {
 	d := &dispatcher{
-		store: store, opts: opts.Dispatch.withDefaults(), period: opts.Period, observe: opts.OnDispatch, unannounced: opts.Unannounced,
+		store: store, opts: opts.Dispatch.withDefaults(), period: opts.Period, observe: opts.OnDispatch,
+		fleet: fleet.NewView(store), types: opts.Schedules.Types, unannounced: opts.Unannounced,
 		windows: map[queuegroup.Key]*Window{}, spare: map[queuegroup.Key]int{}, given: map[queuegroup.Key]int{}, groups: queuegroup.GroupsOfTopics(opts.Topics),
 	}
 	for _, key := range d.groups.Keys() {
@@ -74,6 +80,20 @@ func newDispatcher(store core.TickStore, opts Options, failed func(n int, err er
 	d.gap = d.opts.MinGap
 	d.publisher = newPublisher(opts.Topics, d.opts, failed)
 	return d, nil
+}
+
+// made takes in jobs that were made since the last pass, by lane, and reports whether the next pass has any of them to
+// publish. Those of types that are not published now wait in the table, as those of a submit do, until a pass finds them.
+func (d *dispatcher) made(ctx context.Context, jobs map[core.Lane][]*core.NewJob) bool {
+	published := d.fleet.Publisher(ctx, d.types, d.unannounced)
+	var lanes []core.Lane
+	for lane, of := range jobs {
+		if slices.ContainsFunc(of, published) {
+			lanes = append(lanes, lane)
+		}
+	}
+	d.lanes.Made(lanes)
+	return len(lanes) > 0
 }
 
 // prepare adds queue mode's part to a pass's request: first what was sent in vain is made due again.

@@ -16,9 +16,11 @@ import (
 	"github.com/belfry-dev/belfry/core/schedule"
 )
 
-// Store is what a Ticker asks of a store: the tick itself, the end of attempts that were lost, and their count.
+// Store is what a Ticker asks of a store: the tick itself, what workers handle, the end of attempts that were lost, and
+// their count.
 type Store interface {
 	core.TickStore
+	core.FleetStore
 	core.ScheduleStore
 	Finish(ctx context.Context, ends []core.End) ([]core.EndAnswer, error)
 	AddRollups(ctx context.Context, shard int, rows []core.Rollup) error
