@@ -20,7 +20,7 @@ const (
 	ApartJob      = "job"
 	ApartSchedule = "schedule"
 	ApartAlert    = "alert"
-	ApartDead     = "dead_letter" // its retention
+	ApartDead     = "dead_letter" // its redrive, discard or retention
 	ApartDone     = "history"     // its retention
 	ApartBucket   = "bucket"      // its lease cannot be taken or renewed: nothing of it is dispatched
 	ApartType     = "type"        // due jobs of one priority and type, among which the rows at fault cannot be told

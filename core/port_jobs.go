@@ -130,7 +130,8 @@ type DeadQuery struct {
 	After  int64     // ids above this: what an earlier call has been through
 }
 
-// Redriven is the answer for one dead letter: Err is nil or a *ConflictError.
+// Redriven is the answer for one dead letter. Err is nil, a *ConflictError, ErrBusy where an open transaction holds its dedupe
+// key, or else ErrRow, where it raises an error of its own.
 type Redriven struct {
 	ID    int64
 	RunAt time.Time // when it is due now; zero when Err is set

@@ -64,10 +64,11 @@ type JobStore interface {
 	// Retry puts a dead letter back: scheduled now, attempts and snoozes 0, expires_at cleared, token + 1.
 	// Not failed, or its dedupe key taken: *ConflictError.
 	Retry(ctx context.Context, id int64) (Job, error)
-	// Redrive retries up to limit dead letters that match, lowest id first, at the pace given; one that conflicts is
-	// reported and left.
+	// Redrive retries up to limit dead letters that match, lowest id first, at the pace given; one that conflicts, that raises
+	// an error, or whose dedupe key an open transaction holds, is reported and left.
 	Redrive(ctx context.Context, q DeadQuery, limit int, pace Pace) ([]Redriven, error)
-	// Discard deletes up to limit dead letters that match, lowest id first, and says how many.
+	// Discard deletes up to limit dead letters that match, lowest id first, and says how many. One that raises an error is
+	// set apart, and others are deleted in its place; where none could be deleted it is ErrRow.
 	Discard(ctx context.Context, q DeadQuery, limit int) (int, error)
 	// CountDead counts the dead letters that match, up to CountCap.
 	CountDead(ctx context.Context, q DeadQuery) (int, error)

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -71,5 +72,49 @@ func TestBatchWaitsForAHeldKey(t *testing.T) {
 	}
 	if page := must(v.List(t.Context(), core.ListQuery{Type: "batch", Limit: 1000})); len(page.Jobs) != 4*batches {
 		t.Errorf("%d jobs, want %d", len(page.Jobs), 4*batches)
+	}
+}
+
+// A redrive passes over dead letters whose dedupe keys an open transaction holds, and reports them; the others are put back.
+// Where a lock on the whole table is held it says that it is busy.
+func TestRedrivePassesOverHeldKeys(t *testing.T) {
+	address := migrated(t)
+	store := must(postgres.Open(t.Context(), address, postgres.Options{LockTimeout: time.Second}))
+	defer func() { _ = store.Close() }()
+	conn := connect(t, address)
+	if _, err := conn.Exec(t.Context(), `INSERT INTO belfry.dead_letters (id, run_at, created_at, finished_at, lease_token, ended_token, claim_id, dispatch_fence,
+		attempts, max_attempts, snoozes, dispatches, status, priority, type, tenant, payload, dedupe_key)
+		SELECT i, now(), now(), now(), 1, 0, 0, 0, 1, 1, 0, 0, 5, 2, 'fail', '', '{}', 'DK' || i FROM generate_series(1001, 1100) AS i`); err != nil {
+		t.Fatal(err)
+	}
+	tx := must(conn.Begin(t.Context()))
+	if _, err := tx.Exec(t.Context(), "LOCK TABLE belfry.jobs IN SHARE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := store.Redrive(t.Context(), core.DeadQuery{Type: "fail"}, 100, core.Pace{}); !errors.Is(err, core.ErrBusy) || len(got) != 0 {
+		t.Errorf("a locked table: %+v, %v", got, err)
+	}
+	_ = tx.Rollback(t.Context())
+	tx = must(conn.Begin(t.Context()))
+	if _, err := tx.Exec(t.Context(), "SELECT belfry.submit('held', dedupe_key => 'DK1002'), belfry.submit('held', dedupe_key => 'DK1077')"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := store.Redrive(t.Context(), core.DeadQuery{Type: "fail"}, 100, core.Pace{})
+	if err != nil || len(got) != 100 {
+		t.Fatalf("%d are answered, %v", len(got), err)
+	}
+	for i, one := range got {
+		held := one.ID == 1002 || one.ID == 1077
+		if one.ID != int64(i+1001) || errors.Is(one.Err, core.ErrBusy) != held || (one.Err != nil) != held {
+			t.Errorf("place %d: %+v", i, one)
+		}
+	}
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got, err = store.Redrive(t.Context(), core.DeadQuery{Type: "fail"}, 100, core.Pace{})
+	var conflict *core.ConflictError
+	if err != nil || len(got) != 2 || !errors.As(got[0].Err, &conflict) || conflict.Other == 0 {
+		t.Errorf("when they are held by live jobs: %+v, %v", got, err)
 	}
 }

@@ -18,6 +18,7 @@ var breaks = map[storetest.Break]string{
 	storetest.BreakCommit: `CREATE CONSTRAINT TRIGGER {name} AFTER UPDATE ON belfry.jobs DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.type = '{type}') EXECUTE FUNCTION public.{name}()`,
 	storetest.BreakRemove: `CREATE TRIGGER {name} BEFORE DELETE ON belfry.jobs FOR EACH ROW WHEN (old.type = '{type}') EXECUTE FUNCTION public.{name}()`,
 	storetest.BreakDone:   `CREATE TRIGGER {name} BEFORE INSERT ON belfry.job_history FOR EACH ROW WHEN (new.type = '{type}') EXECUTE FUNCTION public.{name}()`,
+	storetest.BreakDrop:   `CREATE TRIGGER {name} BEFORE DELETE ON belfry.dead_letters FOR EACH ROW WHEN (old.type = '{type}') EXECUTE FUNCTION public.{name}()`,
 	storetest.BreakInsert: `CREATE TRIGGER {name} BEFORE INSERT ON belfry.jobs FOR EACH ROW WHEN (new.type = '{type}') EXECUTE FUNCTION public.{name}()`,
 }
 
@@ -51,7 +52,7 @@ func (db *database) Break(t *testing.T, how storetest.Break, id int64) (mend fun
 		return nil
 	}
 	var typ string
-	if err := conn.QueryRow(t.Context(), "SELECT type FROM belfry.jobs WHERE id = $1", id).Scan(&typ); err != nil {
+	if err := conn.QueryRow(t.Context(), "SELECT type FROM belfry.jobs WHERE id = $1 UNION ALL SELECT type FROM belfry.dead_letters WHERE id = $1", id).Scan(&typ); err != nil {
 		t.Fatal(err)
 	}
 	name := fmt.Sprintf("refuse_%d", id)

@@ -20,6 +20,7 @@ var breaks = map[storetest.Break]string{
 	storetest.BreakIgnore: "BEFORE UPDATE ON jobs WHEN old.type = '{type}' BEGIN SELECT RAISE(IGNORE); END",
 	storetest.BreakRemove: "BEFORE DELETE ON jobs WHEN old.type = '{type}' BEGIN SELECT RAISE(FAIL, 'not of this type'); END",
 	storetest.BreakInsert: "BEFORE INSERT ON jobs WHEN new.type = '{type}' BEGIN SELECT RAISE(ABORT, 'not of this type'); END",
+	storetest.BreakDrop:   "BEFORE DELETE ON dead_letters WHEN old.type = '{type}' BEGIN SELECT RAISE(ABORT, 'not of this type'); END",
 	storetest.BreakDone:   "BEFORE INSERT ON job_history WHEN new.type = '{type}' BEGIN SELECT RAISE(ABORT, 'not of this type'); END",
 }
 
@@ -51,7 +52,7 @@ func (db *database) Break(t *testing.T, how storetest.Break, id int64) (mend fun
 		return nil
 	}
 	var typ string
-	if err := other.QueryRowContext(t.Context(), "SELECT type FROM jobs WHERE id = ?1", id).Scan(&typ); err != nil {
+	if err := other.QueryRowContext(t.Context(), "SELECT type FROM jobs WHERE id = ?1 UNION ALL SELECT type FROM dead_letters WHERE id = ?1", id).Scan(&typ); err != nil {
 		t.Fatal(err)
 	}
 	name := fmt.Sprintf("refuse_%d", id)

@@ -63,7 +63,7 @@ func (t *tx) retry(id, runAt int64) error {
 // Redrive retries the dead letters that match, lowest id first.
 func (s *Store) Redrive(ctx context.Context, q core.DeadQuery, limit int, pace core.Pace) ([]core.Redriven, error) {
 	var redriven []core.Redriven
-	err := s.writer.run(ctx, func(t *tx) error {
+	err := s.carefully(ctx, func(t *tx) error {
 		redriven = nil
 		list, err := t.deadIDs(q, limit)
 		if err != nil {
@@ -76,11 +76,21 @@ func (s *Store) Redrive(ctx context.Context, q core.DeadQuery, limit int, pace c
 		for i, id := range list {
 			one := core.Redriven{ID: id}
 			runAt := from + int64(i)*pace.Every.Microseconds()
-			switch err := t.retry(id, runAt); {
-			case errors.Is(err, core.ErrConflict):
-				one.Err = err
+			var conflict error
+			done, err := t.alone(deadFault(id, "redrive"), func() error {
+				err := t.retry(id, runAt)
+				if conflict = nil; errors.Is(err, core.ErrConflict) {
+					conflict, err = err, nil
+				}
+				return err
+			})
+			switch {
 			case err != nil:
 				return err
+			case !done:
+				one.Err = core.ErrRow
+			case conflict != nil:
+				one.Err = conflict
 			default:
 				one.RunAt = instant(runAt)
 			}
@@ -94,21 +104,57 @@ func (s *Store) Redrive(ctx context.Context, q core.DeadQuery, limit int, pace c
 	return redriven, nil
 }
 
-// Discard deletes dead letters that match.
+// Discard deletes dead letters that match. Those that cannot be deleted are passed over; where none could be it is ErrRow.
 func (s *Store) Discard(ctx context.Context, q core.DeadQuery, limit int) (int, error) {
-	var n int64
-	err := s.writer.run(ctx, func(t *tx) error {
-		list, err := t.deadIDs(q, limit)
-		if err != nil {
-			return err
+	var n, left int
+	err := s.carefully(ctx, func(t *tx) error {
+		n, left = 0, 0
+		for q := q; n < limit; {
+			list, err := t.deadIDs(q, limit-n)
+			if err != nil || len(list) == 0 {
+				return err
+			}
+			done, err := t.discard(list)
+			if err != nil {
+				return err
+			}
+			n, left = n+done, left+len(list)-done
+			q.After = list[len(list)-1]
 		}
-		n, err = t.exec("discard", ids(list))
-		return err
+		return nil
 	})
+	if err == nil && n == 0 && left > 0 {
+		err = core.ErrRow
+	}
 	if err != nil {
 		return 0, wrap("discard", err)
 	}
-	return int(n), nil
+	return n, nil
+}
+
+// discard deletes dead letters by one statement, or in a careful operation one by one.
+func (t *tx) discard(list []int64) (n int, err error) {
+	if !t.careful {
+		deleted, err := t.exec("discard", ids(list))
+		return int(deleted), err
+	}
+	for _, id := range list {
+		done, err := t.alone(deadFault(id, "discard"), func() error {
+			_, err := t.exec("discard", ids([]int64{id}))
+			return err
+		})
+		if err != nil {
+			return n, err
+		}
+		if done {
+			n++
+		}
+	}
+	return n, nil
+}
+
+func deadFault(id int64, act string) core.RowFault {
+	return core.RowFault{Kind: core.ApartDead, ID: id, Act: act}
 }
 
 // CountDead counts the dead letters that match.

@@ -122,10 +122,7 @@ func (c *redriveCall) answer(redriven []core.Redriven, left int) []byte {
 			n++
 			continue
 		}
-		reason, other := "the job's state does not allow it", ""
-		if e := (*core.ConflictError)(nil); errors.As(letter.Err, &e) {
-			reason, other = conflictReason(e)
-		}
+		reason, other := leftReason(letter.Err)
 		conflicts = append(show.Comma(conflicts, len(conflicts)-1), `{"id":"`...)
 		conflicts = show.AppendField(append(strconv.AppendInt(conflicts, letter.ID, 10), '"'), "reason", reason)
 		if other != "" {
@@ -146,6 +143,18 @@ func (c *redriveCall) answer(redriven []core.Redriven, left int) []byte {
 		b = show.AppendTime(b, "next_run_at", next)
 	}
 	return append(b, '}')
+}
+
+// leftReason says why a dead letter was left.
+func leftReason(err error) (reason, jobID string) {
+	var conflict *core.ConflictError
+	switch {
+	case errors.As(err, &conflict):
+		return conflictReason(conflict)
+	case errors.Is(err, core.ErrBusy):
+		return "an open transaction holds the dedupe key", ""
+	}
+	return "the row raises an error; belfry doctor names it", ""
 }
 
 // check adds what a check of core finds.

@@ -29,6 +29,8 @@ func apartScenarios() []storetest.Scenario {
 		{"Tick/cancels the others that have expired beside", []storetest.Break{storetest.BreakPayload, storetest.BreakRemove, storetest.BreakDone}, apartExpire},
 		{"Tick/lists the other lost jobs beside", []storetest.Break{storetest.BreakPayload, storetest.BreakChange, storetest.BreakUndo}, apartLost},
 		{"Finish/changes nothing, and says so, beside", []storetest.Break{storetest.BreakPayload, storetest.BreakChange, storetest.BreakRemove, storetest.BreakTwin, storetest.BreakDone}, apartFinish},
+		{"Redrive/retries the others beside", []storetest.Break{storetest.BreakDrop, storetest.BreakInsert}, apartRedrive},
+		{"Discard/deletes the others beside", []storetest.Break{storetest.BreakDrop}, apartDiscard},
 	} {
 		for _, how := range act.of {
 			all = append(all, storetest.Scenario{Name: act.name + " " + how.String(), Run: func(s *storetest.Stage) { act.run(s, how) }})
@@ -97,6 +99,11 @@ func both(n int) []core.Quota {
 // named looks at what is said of rows that are set apart.
 func named(s *storetest.Stage, ids []int64, act string) {
 	s.Helper()
+	namedAs(s, core.ApartJob, ids, act)
+}
+
+func namedAs(s *storetest.Stage, kind string, ids []int64, act string) {
+	s.Helper()
 	told, err := s.Store.TellApart(s.Ctx)
 	s.Must(err)
 	apart, err := s.Store.Apart(s.Ctx, 100)
@@ -105,7 +112,7 @@ func named(s *storetest.Stage, ids []int64, act string) {
 		var got []int64
 		for _, f := range faults {
 			got = append(got, f.ID)
-			if f.Kind != core.ApartJob || f.Act == "" || f.Error == "" || f.Tries < 1 || f.Since.IsZero() || !f.RetryAt.After(f.Since) {
+			if f.Kind != kind || f.Act == "" || f.Error == "" || f.Tries < 1 || f.Since.IsZero() || !f.RetryAt.After(f.Since) {
 				s.Errorf("%s %s: %+v", act, what, f)
 			}
 		}
@@ -114,7 +121,7 @@ func named(s *storetest.Stage, ids []int64, act string) {
 		}
 	}
 	stats, err := s.Store.Stats(s.Ctx, time.Hour)
-	if s.Must(err); len(stats.SetApart) != 1 || stats.SetApart[0] != (core.ApartCount{Kind: core.ApartJob, Rows: len(ids)}) {
+	if s.Must(err); len(stats.SetApart) != 1 || stats.SetApart[0] != (core.ApartCount{Kind: kind, Rows: len(ids)}) {
 		s.Errorf("%s: counted %+v", act, stats.SetApart)
 	}
 	if again, err := s.Store.TellApart(s.Ctx); err != nil || len(again) != 0 {
