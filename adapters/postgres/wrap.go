@@ -2,15 +2,17 @@ package postgres
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/dialfault"
 )
 
 // The server's conditions that are told apart.
@@ -62,7 +64,7 @@ func wrap(act string, err error) error {
 		return fmt.Errorf("postgres: %s: %s (SQLSTATE %s)", act, server.Message, server.Code)
 	}
 	if ended := contextError(err); ended != nil {
-		return fmt.Errorf("postgres: %s: %w: %w", act, core.ErrUnavailable, ended)
+		return fmt.Errorf("postgres: %s: %w: %w", act, core.ErrUnavailable, &dialfault.Error{Text: endedText(err, ended), Err: ended})
 	}
 	return fmt.Errorf("postgres: %s: %w: %s", act, core.ErrUnavailable, reason(err))
 }
@@ -124,6 +126,17 @@ func contextError(err error) error {
 	return nil
 }
 
+// endedText words that the time, or the call, was over before there was a connection or an answer.
+func endedText(err, ended error) string {
+	switch {
+	case errors.Is(ended, context.Canceled):
+		return "the call was cancelled"
+	case connectText(err) != "":
+		return connectText(err)
+	}
+	return "no answer in time"
+}
+
 // reason says in a few words why a connection failed, without the driver's text, which may quote an address.
 func reason(err error) string {
 	var password *passwordError
@@ -134,38 +147,69 @@ func reason(err error) string {
 	if errors.As(err, &dialed) {
 		return dialed.Error()
 	}
-	var dns *net.DNSError
-	if errors.As(err, &dns) {
-		return "its host name is not known"
+	if text := connectText(err); text != "" {
+		return text
 	}
-	var op *net.OpError
-	if errors.As(err, &op) {
-		return brokenOff(op)
+	text := "the connection broke"
+	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Addr != nil {
+		text = "the connection to " + op.Addr.String() + " broke"
 	}
-	return "the connection broke"
+	if cause := dialfault.Cause(err); cause != "" {
+		text += ": " + cause
+	}
+	return text
 }
 
-// brokenOff says which connection failed, and how. The host and port of a server are no secret.
-func brokenOff(op *net.OpError) string {
-	what := "the connection"
-	switch {
-	case op.Op == "dial" && op.Addr != nil:
-		what = "no connection to " + op.Addr.String()
-	case op.Op == "dial":
-		what = "no connection"
-	case op.Addr != nil:
-		what += " to " + op.Addr.String() + " broke"
+// connectText says to which server no connection could be made, and why; "" where err is not about that. The host and
+// port of a server are no secret.
+func connectText(err error) string {
+	var failed *pgconn.ConnectError
+	if !errors.As(err, &failed) {
+		return ""
 	}
-	var cause syscall.Errno
+	host := hostOf(failed.Config)
+	text := errors.Unwrap(failed).Error()
 	switch {
-	case op.Timeout():
-		return what + ": no answer in time"
-	case errors.Is(op.Err, syscall.ECONNREFUSED):
-		return what + ": connection refused; is PostgreSQL running there?"
-	case errors.As(op.Err, &cause):
-		return what + ": " + cause.Error()
+	case strings.Contains(text, "server refused TLS connection") && onlyTLS(failed.Config):
+		return "no connection to " + host + ": the server has no TLS there, and sslmode asks for it"
+	case strings.Contains(text, "invalid message"), strings.Contains(text, "unknown message type"), strings.Contains(text, "unexpected message"):
+		return "no connection to " + host + ": what answers there is not PostgreSQL"
 	}
-	return what
+	hint := ""
+	var dns *net.DNSError
+	if !errors.As(err, &dns) && dialfault.CertificateFault(err) == "" {
+		hint = "is PostgreSQL running there?"
+	}
+	return dialfault.NewError(host, err, hint).Error()
+}
+
+// hostOf is the host and port that an address names, or all of several.
+func hostOf(config *pgconn.Config) string {
+	hosts := []string{hostPort(config.Host, config.Port)}
+	for _, other := range config.Fallbacks { // the same host again without TLS is one too
+		if host := hostPort(other.Host, other.Port); host != hosts[len(hosts)-1] {
+			hosts = append(hosts, host)
+		}
+	}
+	return strings.Join(hosts, ", ")
+}
+
+func hostPort(host string, port uint16) string {
+	if strings.HasPrefix(host, "/") { // the directory of a Unix socket
+		return host
+	}
+	return net.JoinHostPort(host, strconv.Itoa(int(port)))
+}
+
+// onlyTLS reports whether no attempt would have gone without TLS.
+func onlyTLS(config *pgconn.Config) bool {
+	without := func(c *tls.Config) bool { return c == nil }
+	for _, other := range config.Fallbacks {
+		if without(other.TLSConfig) {
+			return false
+		}
+	}
+	return !without(config.TLSConfig)
 }
 
 // hasCode reports whether the server refused with this SQLSTATE.

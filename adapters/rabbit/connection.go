@@ -5,9 +5,12 @@ import (
 	"errors"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/belfry-dev/belfry/core/dialfault"
 )
 
 const (
@@ -45,23 +48,61 @@ func (w wire) Write(b []byte) (int, error) {
 // connect dials a server. ctx is for this only.
 func connect(ctx context.Context, server string) (*connection, error) {
 	c := &connection{}
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	limited, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
+	stop := func() bool { return true }
 	dial := func(network, address string) (net.Conn, error) {
 		var dialer net.Dialer
-		conn, err := dialer.DialContext(ctx, network, address)
+		conn, err := dialer.DialContext(limited, network, address)
 		if err != nil {
 			return nil, err
 		}
 		c.wire = wire{conn}
+		stop = context.AfterFunc(ctx, c.cut)
 		return c.wire, nil
 	}
 	var err error
 	c.Connection, err = amqp.DialConfig(server, amqp.Config{Heartbeat: heartbeat, Dial: dial})
+	if !stop() {
+		err = ctx.Err() // it was cut
+	}
 	if err != nil {
-		return nil, err
+		return nil, connectFault(server, err)
 	}
 	return c, nil
+}
+
+// connectFault says to which server no connection could be made, and why. The client's own texts have Go's names, the
+// address of a resolver, or the numbers of a protocol.
+func connectFault(server string, err error) error {
+	host := "the server"
+	if uri, fault := amqp.ParseURI(server); fault == nil {
+		host = net.JoinHostPort(uri.Host, strconv.Itoa(uri.Port))
+	}
+	says := func(text string) error {
+		return &dialfault.Error{Text: "no connection to " + host + ": " + text, Err: err}
+	}
+	var answer *amqp.Error
+	var name *net.DNSError
+	switch errors.As(err, &answer); {
+	case errors.Is(err, amqp.ErrCredentials):
+		return says("RabbitMQ refuses the user or the password")
+	case errors.Is(err, amqp.ErrVhost):
+		return says("RabbitMQ refuses the vhost")
+	case answer != nil && answer.Server:
+		return says("RabbitMQ says: " + answer.Reason)
+	case answer != nil && strings.Contains(answer.Reason, "timeout"): // the client keeps only the texts of what ends a connection
+		return says("no answer in time; is RabbitMQ running there?")
+	case answer != nil && (strings.Contains(answer.Reason, "EOF") || strings.Contains(answer.Reason, "reset")):
+		return says("the connection was closed before an answer came; is RabbitMQ running there?")
+	case errors.Is(err, context.Canceled):
+		return says("the call was cancelled")
+	case dialfault.Cause(err) == "":
+		return says("what answers there is not RabbitMQ")
+	case errors.As(err, &name), dialfault.CertificateFault(err) != "":
+		return dialfault.NewError(host, err, "")
+	}
+	return dialfault.NewError(host, err, "is RabbitMQ running there?")
 }
 
 // cut ends what goes on over the connection, for good.

@@ -2,12 +2,13 @@ package webhook
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"syscall"
+
+	"github.com/belfry-dev/belfry/core/dialfault"
 )
 
 // describe words a fault of the network for the job's error history. It passes on only texts that are known to be
@@ -21,11 +22,11 @@ func faultText(err error) string {
 		refused *RefusedError
 		slow    *slowError
 		name    *net.DNSError
-		cert    *tls.CertificateVerificationError
 		alert   tls.AlertError
 		record  tls.RecordHeaderError
 		timeout interface{ Timeout() bool }
 	)
+	certificate := dialfault.CertificateFault(err)
 	switch {
 	case errors.As(err, &refused):
 		return refused.Error()
@@ -35,8 +36,8 @@ func faultText(err error) string {
 		return "the host's name is not known"
 	case errors.As(err, &name):
 		return "the host's name could not be looked up"
-	case errors.As(err, &cert):
-		return "TLS: " + certificateFault(cert.Err)
+	case certificate != "":
+		return "TLS: " + certificate
 	case errors.As(err, &alert):
 		return "TLS: " + alert.Error()
 	case errors.As(err, &record):
@@ -51,23 +52,4 @@ func faultText(err error) string {
 		return "timed out while connecting"
 	}
 	return "the connection failed, or the answer was not HTTP"
-}
-
-// certificateFault words why a certificate was not taken. The library's own text lists all names and addresses that
-// the certificate is for.
-func certificateFault(err error) string {
-	var (
-		name    x509.HostnameError
-		signer  x509.UnknownAuthorityError
-		invalid x509.CertificateInvalidError
-	)
-	switch {
-	case errors.As(err, &name):
-		return "the certificate is for other names"
-	case errors.As(err, &signer):
-		return "the certificate is signed by an unknown authority"
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return "the certificate has expired or is not valid yet"
-	}
-	return "the certificate is not valid"
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/client"
+	"github.com/belfry-dev/belfry/core/dialfault"
 	"github.com/belfry-dev/belfry/functions/boot"
 )
 
@@ -21,9 +24,12 @@ const dialTimeout = 5 * time.Second
 // nil where it did not answer.
 func (a *app) checkSettings(ctx context.Context, f *findings, stats *client.Stats) {
 	s, err := boot.ReadSettings()
-	if err != nil {
+	switch refused := refusedQueues(s); {
+	case err != nil:
 		f.broken("settings", oneLine(err), "mend them: with these no process starts; docs/settings.md lists what is allowed")
-	} else {
+	case len(refused) > 0:
+		f.broken("settings", "refused: "+strings.Join(refused, ", "), "mend the URLs, as the check of the queue below says: with these no process starts")
+	default:
 		f.ok("settings", "a process started in this environment would take them")
 	}
 	mode := ""
@@ -34,6 +40,16 @@ func (a *app) checkSettings(ctx context.Context, f *findings, stats *client.Stat
 	if stats != nil {
 		a.checkWebhooks(ctx, f, s)
 	}
+}
+
+// refusedQueues are the settings whose URL is none that a process takes.
+func refusedQueues(s boot.Settings) (names []string) {
+	for _, q := range s.QueueURLs() {
+		if _, err := queueHost(q.URL); q.URL != "" && err != nil && !slices.Contains(names, q.Setting) {
+			names = append(names, q.Setting)
+		}
+	}
+	return names
 }
 
 // oneLine writes an error of several lines on one.
@@ -61,8 +77,8 @@ func checkQueues(ctx context.Context, f *findings, s boot.Settings, mode string)
 			continue
 		}
 		asked = append(asked, host)
-		if err := reach(ctx, host); err != nil {
-			f.broken("queue", fmt.Sprintf("%s: no connection to %s: %s", q.Setting, host, err), "start the broker, mend the URL, or open the way from here to there")
+		if fault := reach(ctx, q.URL, host); fault != "" {
+			f.broken("queue", q.Setting+": "+fault, "start the broker, mend the URL, or open the way from here to there")
 			continue
 		}
 		reached = append(reached, host+" answers")
@@ -97,7 +113,7 @@ func queueHost(address string) (string, error) {
 	}
 	port, known := queuePorts[u.Scheme]
 	if !known {
-		return "", errors.New("is no kind of queue that this program knows")
+		return "", fmt.Errorf("there are no queues with the scheme %q: want amqp, amqps, awssqs, gcppubsubv2 or mem", u.Scheme)
 	}
 	host := u.Host
 	if strings.HasPrefix(u.Scheme, "gcppubsub") {
@@ -119,17 +135,38 @@ func queueHost(address string) (string, error) {
 	return net.JoinHostPort(strings.Trim(host, "[]"), port), nil
 }
 
-// reach opens a connection and closes it.
-func reach(ctx context.Context, host string) error {
-	conn, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "tcp", host)
-	if err != nil {
-		var op *net.OpError
-		if errors.As(err, &op) && op.Err != nil {
-			return op.Err
-		}
-		return err
+// reach opens a connection and closes it, and says what is in the way; "" means nothing. What listens for AMQP has to
+// answer in it.
+func reach(ctx context.Context, address, host string) (fault string) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	dial := (&net.Dialer{}).DialContext
+	if strings.HasPrefix(address, "amqps:") {
+		dial = (&tls.Dialer{}).DialContext
 	}
-	return conn.Close()
+	conn, err := dial(ctx, "tcp", host)
+	if err != nil {
+		return dialfault.To(host, err)
+	}
+	defer func() { _ = conn.Close() }()
+	if !strings.HasPrefix(address, "amqp") {
+		return ""
+	}
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	const startFrame = 1 // a method, which only Connection.Start can be
+	first := []byte{0}
+	if _, err = io.WriteString(conn, "AMQP\x00\x00\x09\x01"); err == nil {
+		_, err = io.ReadFull(conn, first)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return dialfault.To(host, ctx.Err()) + "; is RabbitMQ running there?"
+	case err != nil:
+		return dialfault.To(host, err) + "; is RabbitMQ running there?"
+	case first[0] != startFrame:
+		return "no connection to " + host + ": what answers there is not RabbitMQ"
+	}
+	return ""
 }
 
 // checkWebhooks holds what types ask for against the settings of this environment.
