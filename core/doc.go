@@ -11,7 +11,7 @@
 //	message.go             what a queue carries
 //
 // What is done with them has rooms of its own, each with its map: submit, tick, work, schedule and report. They share decide, share,
-// fleet, rollup, apart, queuegroup, typecache and storeclock. states is the table of states and events, recurrence says when a schedule is due,
+// fleet, rollup, apart, queuegroup, typecache and storeclock. dialfault words why connections fail. states is the table of states and events, recurrence says when a schedule is due,
 // jsonscan reads JSON.
 //
 // The contracts of the ports are tests: packages storetest and queuetest.
