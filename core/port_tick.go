@@ -83,6 +83,7 @@ type Quota struct {
 	After       Mark // rows at or before it are skipped; the zero Mark means the full range
 	PerTenant   int
 	TenantAfter string
+	Targeted    bool // ClaimDue only: rows without a target of their own are passed over, neither taken nor counted
 }
 
 // Mark is a place in a lane's order.

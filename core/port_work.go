@@ -14,6 +14,7 @@ type ClaimRequest struct {
 	ClaimID  int64 // fresh for every call
 	Lease    time.Duration
 	Quotas   []Quota // ClaimDue only
+	Targeted bool    // Start only: rows without a target of their own stay queued and come back Busy
 }
 
 // ClaimResult answers ClaimDue.

@@ -155,31 +155,39 @@ func newClaim(quotas []core.Quota) *claim {
 	return c
 }
 
-// calls are the statements of the claim, name and name_by_tenant, each with the parameters of common first.
-func (c *claim) calls(s *Store, name string, common func() *wire.Args) []wire.Call {
-	var byTime, byTenant []core.Quota
-	var tenantQuotas []int
-	for i, q := range c.quotas {
-		if q.PerTenant > 0 {
-			c.taken[i].Wrapped = true // unless the statement says otherwise: there may be no tenant to visit
-			byTenant = append(byTenant, q)
-			tenantQuotas = append(tenantQuotas, i)
-		} else {
-			byTime = append(byTime, q)
+// calls are the statements of the claim, name and name_by_tenant, each with the parameters of common first. Quotas of jobs
+// with targets have statements of their own, so that the others cost what they cost without them.
+func (c *claim) calls(s *Store, name string, common func() *wire.Args) (calls []wire.Call) {
+	for _, targeted := range []bool{false, true} {
+		var byTime, byTenant []core.Quota
+		var tenantQuotas []int
+		for i, q := range c.quotas {
+			switch {
+			case q.Targeted != targeted:
+			case q.PerTenant > 0:
+				c.taken[i].Wrapped = true // unless the statement says otherwise: there may be no tenant to visit
+				byTenant = append(byTenant, q)
+				tenantQuotas = append(tenantQuotas, i)
+			default:
+				byTime = append(byTime, q)
+			}
 		}
-	}
-	var calls []wire.Call
-	if len(byTime) > 0 {
-		a := laneArgs(common(), byTime)
-		wire.TimesOrPast(a, byTime, func(q *core.Quota) time.Time { return q.After.RunAt })
-		wire.Int8s(a, byTime, func(q *core.Quota) int64 { return q.After.ID })
-		calls = append(calls, s.sql.call(name, a, func(r wire.Row) error { return c.read(r, nil) }))
-	}
-	if len(byTenant) > 0 {
-		a := laneArgs(common(), byTenant)
-		wire.Int8s(a, byTenant, func(q *core.Quota) int64 { return int64(q.PerTenant) })
-		wire.Texts(a, byTenant, func(q *core.Quota) string { return q.TenantAfter })
-		calls = append(calls, s.sql.call(name+"_by_tenant", a, func(r wire.Row) error { return c.read(r, tenantQuotas) }))
+		suffix := ""
+		if targeted {
+			suffix = targetedSuffix
+		}
+		if len(byTime) > 0 {
+			a := laneArgs(common(), byTime)
+			wire.TimesOrPast(a, byTime, func(q *core.Quota) time.Time { return q.After.RunAt })
+			wire.Int8s(a, byTime, func(q *core.Quota) int64 { return q.After.ID })
+			calls = append(calls, s.sql.call(name+suffix, a, func(r wire.Row) error { return c.read(r, nil) }))
+		}
+		if len(byTenant) > 0 {
+			a := laneArgs(common(), byTenant)
+			wire.Int8s(a, byTenant, func(q *core.Quota) int64 { return int64(q.PerTenant) })
+			wire.Texts(a, byTenant, func(q *core.Quota) string { return q.TenantAfter })
+			calls = append(calls, s.sql.call(name+"_by_tenant"+suffix, a, func(r wire.Row) error { return c.read(r, tenantQuotas) }))
+		}
 	}
 	return calls
 }

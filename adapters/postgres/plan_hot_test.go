@@ -28,6 +28,9 @@ func hotStatements(running, queued []core.Ref, claim core.ClaimRequest, queue co
 	byTime.Quotas = []core.Quota{{Priority: core.Default, Type: "plain", Limit: planRows / 2}, {Priority: core.Default, Type: "shared", Limit: planRows / 2}}
 	byTenant.Quotas = []core.Quota{{Priority: core.Default, Type: "shared", Limit: planRows, PerTenant: 2, TenantAfter: "tenant-2"}}
 	unknown.Quotas = []core.Quota{{Priority: core.Default, Type: "none", Limit: planRows}, {Priority: core.Bulk, Type: "none", Limit: planRows, PerTenant: 2}}
+	targeted, startTargeted := claim, claim
+	targeted.Quotas = []core.Quota{{Priority: core.Default, Type: "marked", Limit: planRows, Targeted: true}, {Priority: core.Default, Type: "marked", Limit: planRows, PerTenant: 2, Targeted: true}}
+	startTargeted.Targeted = true
 	queueByTenant := queue
 	queueByTenant.Quotas = byTenant.Quotas
 	idle := core.TickRequest{Holder: "h", LeaseLength: time.Hour}
@@ -43,8 +46,10 @@ func hotStatements(running, queued []core.Ref, claim core.ClaimRequest, queue co
 		{"claim due", func(s *Store) error { _, err := s.ClaimDue(ctx, byTime); return err }, waiting, 25},
 		{"claim due by tenant", func(s *Store) error { _, err := s.ClaimDue(ctx, byTenant); return err }, waiting, 35},
 		{"claim due of no rows", func(s *Store) error { _, err := s.ClaimDue(ctx, unknown); return err }, waiting, 1},
+		{"claim due of jobs with a target", func(s *Store) error { _, err := s.ClaimDue(ctx, targeted); return err }, waiting, 50},
 		{"end refused", func(s *Store) error { _, err := s.endRefused(ctx, running, nil); return err }, byID, 10},
 		{"start", func(s *Store) error { _, err := s.Start(ctx, queued, claim); return err }, byID, 25},
+		{"start of jobs with a target", func(s *Store) error { _, err := s.Start(ctx, queued, startTargeted); return err }, byID, 25},
 		{"current", func(s *Store) error { _, err := s.current(ctx, "current", queued, core.Queued); return err }, byID, 5},
 		{"heartbeat", func(s *Store) error { _, err := s.Heartbeat(ctx, running, time.Minute); return err }, byID, 15},
 		{"finish done", func(s *Store) error { _, err := s.Finish(ctx, ends(core.EndDone, false)); return err }, byID, 15},

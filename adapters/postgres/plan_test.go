@@ -98,6 +98,10 @@ INSERT INTO belfry.jobs (id, type, tenant, run_at, lease_token, payload)
 SELECT nextval('belfry.job_ids'), CASE WHEN i % 2 = 0 THEN 'plain' ELSE 'shared' END, CASE WHEN i % 2 = 0 THEN '' ELSE 'tenant-' || i % 40000 END,
        now() - interval '1 h' + i * interval '1 ms', 1, '{"a": 1}'
 FROM generate_series(1, 200000) i;
+INSERT INTO belfry.jobs (id, type, run_at, lease_token, tenant, target)
+SELECT nextval('belfry.job_ids'), 'marked', now() - interval '1 h' + i * interval '1 ms', 1, CASE WHEN i % 4 < 2 THEN '' ELSE 'tenant-' || i % 80 END,
+       CASE WHEN i % 8 NOT IN (0, 2) THEN '{"url":"https://example.com"}'::json END
+FROM generate_series(1, 1000) i;
 INSERT INTO belfry.jobs (id, type, run_at, lease_token, expires_at)
 SELECT nextval('belfry.job_ids'), 'expiring', now() + interval '1 h', 1, now() - interval '1 s' FROM generate_series(1, 200) i;`)
 	ctx := t.Context()

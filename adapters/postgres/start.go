@@ -57,12 +57,16 @@ func (s *Store) start(ctx context.Context, refs []core.Ref, req core.ClaimReques
 	var result core.StartResult
 	var refused []core.Ref
 	a := refArgs(s.args(5).Interval(req.Lease).Text(req.WorkerID).Int8(req.ClaimID), refs)
+	name := "start"
+	if req.Targeted {
+		name += targetedSuffix
+	}
 	err := s.run(ctx, "start", s.guard(s.opts.LockTimeout),
 		s.sql.call("now", s.args(0), func(r wire.Row) error {
 			result.Now = r.Time(0)
 			return nil
 		}),
-		s.sql.call("start", a, func(r wire.Row) error {
+		s.sql.call(name, a, func(r wire.Row) error {
 			kind, r := r.Int(0), r[1:]
 			if kind == kindRefused {
 				refused = append(refused, core.Ref{ID: r.Int(colID), Token: r.Int(colLeaseToken)})

@@ -73,6 +73,8 @@ func loadStatements() (statements, error) {
 		"{j.given_up}", strings.Replace(ofJob(colEndedToken, "j.lease_token AS ended_token", colErrors), "j.attempts", "CASE WHEN l.outcome = 5 THEN greatest(j.attempts, 1) - 1 ELSE j.attempts END AS attempts", 1),
 		"{j.raised}", ofJob(colLeaseToken, "least(j.lease_token, 9223372036854775806) + 1 AS lease_token", recordWidth),
 	)
+	all.vary("{targeted}", "", "AND target IS NOT NULL", targetedSuffix)
+	all.vary("{j.targeted}", "", "AND j.target IS NOT NULL", targetedSuffix)
 	all.vary("{where_published}", "WHERE "+published, "", ofAllSuffix)
 	for name, text := range all {
 		all[name] = parts.Replace(fleetParts.Replace(text))
@@ -146,6 +148,9 @@ const waitingSuffix = "_waiting"
 
 // overflowSuffix names the form of a statement that ends jobs on a day without a history partition.
 const overflowSuffix = "_overflow"
+
+// targetedSuffix names the form of a statement that passes over jobs without a target of their own.
+const targetedSuffix = "_targeted"
 
 // ofAllSuffix names the form of a statement that leaves out no types.
 const ofAllSuffix = "_of_all"

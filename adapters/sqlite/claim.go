@@ -119,7 +119,11 @@ func (t *tx) dueIn(quotas []core.Quota) (time.Duration, error) {
 		if err != nil {
 			return 0, err
 		}
-		if wait := at - t.now; ok && wait < next.Microseconds() {
+		wait := at - t.now
+		if q.Targeted && wait <= 0 {
+			continue // it has no target, or lies before a mark; the caller asks again by itself
+		}
+		if ok && wait < next.Microseconds() {
 			next = max(duration(wait), time.Millisecond)
 		}
 	}

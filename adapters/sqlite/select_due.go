@@ -23,7 +23,7 @@ func (t *tx) take(q core.Quota, buckets int64) ([]row, core.Taken, error) {
 		if q.After != (core.Mark{}) {
 			mark = micros(q.After.RunAt)
 		}
-		found, err = t.each("take_lane", "start", int64(q.Priority), q.Type, mark, q.After.ID, t.now, q.Limit, buckets)
+		found, err = t.each("take_lane", "start", int64(q.Priority), q.Type, mark, q.After.ID, t.now, q.Limit, buckets, q.Targeted)
 	}
 	if taken.N = len(found); q.PerTenant > 0 && t.careful { // who is whose cannot be told before each row was read
 		taken.Wrapped, taken.LastTenant = len(found) < q.Limit, q.TenantAfter
@@ -45,7 +45,7 @@ func (t *tx) takeByTenant(q core.Quota, buckets int64) (found []row, taken core.
 	visit := func(from string, inclusive bool, until *string) (full bool, err error) {
 		return t.eachTenant(q, from, inclusive, until, func(tenant string, due bool) (bool, error) {
 			if due {
-				rows, err := t.rows("take_tenant", int64(q.Priority), q.Type, tenant, t.now, min(q.PerTenant, q.Limit-len(found)), buckets)
+				rows, err := t.rows("take_tenant", int64(q.Priority), q.Type, tenant, t.now, min(q.PerTenant, q.Limit-len(found)), buckets, q.Targeted)
 				if err != nil {
 					return false, err
 				}

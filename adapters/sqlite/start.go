@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
@@ -22,6 +23,15 @@ func (s *Store) Start(ctx context.Context, refs []core.Ref, req core.ClaimReques
 			return err
 		}
 		res.Now = instant(t.now)
+		if req.Targeted {
+			found = slices.DeleteFunc(found, func(r row) bool {
+				if r[colTarget] != nil {
+					return false
+				}
+				res.Busy = append(res.Busy, core.Ref{ID: r.int(colID), Token: r.int(colLeaseToken)})
+				return true
+			})
+		}
 		res.Jobs, err = t.run(found, req)
 		return err
 	})

@@ -30,6 +30,7 @@ type claimer struct {
 	took   time.Duration // how long that took
 	second bool          // the loop that helps while there is a backlog
 
+	targeted targetedLanes
 	version  int64 // of the types claimed
 	surveyed surveyed
 }
@@ -196,11 +197,17 @@ func (c *claimer) claim(open, reserved int) {
 		return
 	}
 	defer w.promise(slots, -1)
+	asked, places := c.targeted.plan(w, quotas, sent)
+	if len(asked) == 0 {
+		c.shares.Took(make([]core.Taken, len(quotas)), c.targeted.rest)
+		return
+	}
 	c.last = sent
-	req := core.ClaimRequest{WorkerID: *w.name.Load(), ClaimID: newClaimID(), Lease: w.opts.Lease, Quotas: quotas}
+	req := core.ClaimRequest{WorkerID: *w.name.Load(), ClaimID: newClaimID(), Lease: w.opts.Lease, Quotas: asked}
 	ctx, cancel := context.WithTimeout(w.claims, w.opts.StoreTimeout)
 	res, err := w.store.ClaimDue(ctx, req)
 	cancel()
+	c.targeted.claimed(asked, time.Now(), time.Since(sent))
 	if err != nil {
 		c.shares.Forget()
 		c.store.failed(err)
@@ -213,7 +220,7 @@ func (c *claimer) claim(open, reserved int) {
 	if res.DueIn > 0 {
 		dueAt = time.Now().Add(res.DueIn)
 	}
-	c.shares.Took(res.Taken, dueAt)
+	c.shares.Took(spread(res.Taken, places, len(quotas)), dueAt)
 	c.little = len(res.Jobs) < w.opts.Slots/8
 	if c.empty++; tookAny(res.Taken) {
 		c.empty = 0

@@ -1,15 +1,13 @@
 package work
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
-	"github.com/belfry-dev/belfry/core/decide"
 )
 
-// noHandlerWait is when a job is looked at again that has no target and whose type no handler here runs.
+// noHandlerWait is how long a queued job waits that has no target and whose type no live worker has a handler for.
 const noHandlerWait = 30 * time.Second
 
 // delivers reports whether the worker delivers jobs to targets, beside what its handlers do.
@@ -33,10 +31,25 @@ func (w *Worker) work(a *attempt) core.Handler {
 	return w.handlers[a.job.Type]
 }
 
-// noHandler is the end of an attempt whose work nobody here does: it had a claim only because others of its type are
-// delivered. It waits, uncounted, for its type's definition or for a process with its handler.
-func (w *Worker) noHandler(a *attempt, now time.Time) core.End {
-	return w.decide(a, decide.Ran{Err: fmt.Errorf("type %s has no target and no handler here: %w", a.typ, core.Snooze(noHandlerWait))}, now)
+// onlyTargeted reports whether of the type's jobs only those are run here that bring a target of their own. The others of
+// that type are left to workers with a handler for it.
+func (w *Worker) onlyTargeted(typ string) bool {
+	if w.handlers[typ] != nil || !w.delivers() {
+		return false
+	}
+	known, ok := w.opts.Types.Lookup(typ)
+	return ok && known.Delivered && known.Target == nil
+}
+
+// noHandler is the end of an attempt whose work nobody here does. It is handed back, without an attempt or a snooze: at once
+// if it was claimed, for the next claim passes it over; after a while if it came from a queue, since that happens only where
+// no live worker has a handler for its type.
+func (w *Worker) noHandler(a *attempt) core.End {
+	end := core.End{Ref: a.ref, Outcome: core.EndHandBack}
+	if a.delivery != nil {
+		end.Wait = noHandlerWait
+	}
+	return end
 }
 
 // handles reports whether jobs of the type are run here.

@@ -79,9 +79,23 @@ func (q *memQueue) left() (n int) {
 	return n
 }
 
-func (q *memQueue) OpenTopic(context.Context, core.Priority) (core.Topic, error) {
-	panic("not for sending")
+func (q *memQueue) OpenTopic(_ context.Context, p core.Priority) (core.Topic, error) {
+	return memTopic{q, p}, nil
 }
+
+type memTopic struct {
+	q        *memQueue
+	priority core.Priority
+}
+
+func (t memTopic) Send(_ context.Context, messages []core.Message) []error {
+	for _, m := range messages {
+		t.q.send(t.priority, m.Encode())
+	}
+	return make([]error, len(messages))
+}
+
+func (memTopic) Close(context.Context) error { return nil }
 
 func (q *memQueue) OpenSubscription(_ context.Context, p core.Priority) (core.Subscription, error) {
 	q.mu.Lock()

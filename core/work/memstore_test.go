@@ -182,7 +182,7 @@ func (m *memStore) claimLane(res *core.ClaimResult, taken *core.Taken, q core.Qu
 		if m.locked[j.ID] {
 			res.DueIn = 0
 		}
-		if m.locked[j.ID] || behind || q.PerTenant > 0 && perTenant[j.Tenant] >= q.PerTenant {
+		if m.locked[j.ID] || behind || q.Targeted && j.Target == nil || q.PerTenant > 0 && perTenant[j.Tenant] >= q.PerTenant {
 			skipped = append(skipped, top)
 			continue
 		}
@@ -229,6 +229,8 @@ func (m *memStore) Start(_ context.Context, refs []core.Ref, req core.ClaimReque
 		case m.locked[ref.ID]:
 			res.Busy = append(res.Busy, ref)
 		case j == nil || j.Status != core.Queued || j.LeaseToken != ref.Token:
+		case req.Targeted && j.Target == nil:
+			res.Busy = append(res.Busy, ref)
 		case m.begin(j, req, res.Now):
 			res.Jobs = append(res.Jobs, *j)
 		}

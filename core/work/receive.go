@@ -204,10 +204,33 @@ func refsOf(messages []held) []core.Ref {
 	return refs
 }
 
-// start makes rows running whose messages are in hand, one slot taken for each, and runs them.
+// start makes rows running whose messages are in hand, one slot taken for each, and runs them. Of types that only have a
+// mark here, those without a target stay queued: they are given to workers with a handler.
 func (r *receiver) start(ctx context.Context, messages []held) {
+	var targeted []held
+	others := messages
+	if r.w.delivers() {
+		others = nil
+		for _, m := range messages {
+			if r.w.onlyTargeted(m.Type) {
+				targeted = append(targeted, m)
+			} else {
+				others = append(others, m)
+			}
+		}
+	}
+	if len(others) > 0 {
+		r.w.release(r.startRows(ctx, others, false), releaseSoon)
+	}
+	if len(targeted) > 0 {
+		r.leave(ctx, r.startRows(ctx, targeted, true))
+	}
+}
+
+// startRows is start for rows of one kind, and returns the messages of rows that are busy.
+func (r *receiver) startRows(ctx context.Context, messages []held, targeted bool) (busy []held) {
 	w, sent := r.w, time.Now()
-	req := core.ClaimRequest{WorkerID: *w.name.Load(), ClaimID: newClaimID(), Lease: w.opts.Lease}
+	req := core.ClaimRequest{WorkerID: *w.name.Load(), ClaimID: newClaimID(), Lease: w.opts.Lease, Targeted: targeted}
 	call, cancel := context.WithTimeout(w.claims, w.opts.StoreTimeout)
 	res, err := w.store.Start(call, refsOf(messages), req)
 	cancel()
@@ -222,7 +245,7 @@ func (r *receiver) start(ctx context.Context, messages []held) {
 		w.give(r.priority, len(messages))
 		r.store.failed(err)
 		wait.Sleep(ctx, wait.Pause(r.store.fails, claimWaitMin, claimWaitMax, w.opts.Chance()))
-		return
+		return nil
 	}
 	r.store.answered()
 	deliveries := make([]core.Delivery, len(res.Jobs))
@@ -232,15 +255,20 @@ func (r *receiver) start(ctx context.Context, messages []held) {
 	}
 	w.begin(res.Jobs, &claimed{sent: sent, store: res.Now}, deliveries)
 	w.give(r.priority, len(messages))
+	locked := make(map[int64]bool, len(res.Busy))
 	for _, ref := range res.Busy {
-		if d := byID[ref.ID]; d != nil {
-			w.release([]held{{delivery: d}}, releaseSoon)
-			delete(byID, ref.ID)
+		locked[ref.ID] = true
+	}
+	for _, m := range messages {
+		switch {
+		case byID[m.ID] == nil: // runs
+		case locked[m.ID]:
+			busy = append(busy, m)
+		default: // stale
+			w.acknowledge(m.delivery)
 		}
 	}
-	for _, d := range byID { // stale
-		w.acknowledge(d)
-	}
+	return busy
 }
 
 // acknowledge ends a message. If that fails it comes again, and its token tells that it is worthless.

@@ -83,7 +83,7 @@ func (w *Worker) begin(jobs []core.Job, batch *claimed, deliveries []core.Delive
 		case stopping || !fresh:
 			w.endLocked(a, core.End{Ref: a.ref, Outcome: core.EndHandBack})
 		case a.handler == nil:
-			w.endLocked(a, w.noHandler(a, now))
+			w.endLocked(a, w.noHandler(a))
 		case a.job.Suspect():
 			wait, ok := w.suspects.admit(a, now, w.opts.Chance())
 			if !ok {

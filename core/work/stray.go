@@ -106,6 +106,44 @@ func (r *receiver) refuse(ctx context.Context, messages []held) []held {
 	return known
 }
 
+// leave gives away messages of jobs that have no target, of types whose others are delivered here. Where no live worker has
+// a handler for the type, they are handed back for a while: the type is published all the same, for those with a target.
+func (r *receiver) leave(ctx context.Context, messages []held) {
+	if len(messages) == 0 {
+		return
+	}
+	call, cancel := context.WithTimeout(ctx, r.w.opts.StoreTimeout)
+	defer cancel()
+	var others, nobody []held
+	for _, age := range []time.Duration{fleetAge, fleetRecent} { // before they count as nobody's the store is asked once more
+		fleet, err := r.w.fleet.Within(call, age)
+		if err != nil {
+			r.w.release(messages, releaseSoon)
+			return
+		}
+		others, nobody = nil, nil
+		for _, m := range messages {
+			if fleet.Live[m.Type] {
+				others = append(others, m)
+			} else {
+				nobody = append(nobody, m)
+			}
+		}
+		if len(nobody) == 0 {
+			break
+		}
+	}
+	r.passAll(others)
+	if len(nobody) == 0 {
+		return
+	}
+	for _, m := range nobody {
+		r.w.strayed(m)
+	}
+	r.w.give(r.priority, -len(nobody)) // for the moment until their ends are known
+	r.w.release(r.startRows(ctx, nobody, false), releaseSoon)
+}
+
 // runElsewhere parts messages whose types a live worker handles from the others.
 func (w *Worker) runElsewhere(fleet core.Fleet, messages []held) (others, nobody []held) {
 	for _, m := range messages {

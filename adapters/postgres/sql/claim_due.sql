@@ -17,7 +17,7 @@ picked AS MATERIALIZED (
             SELECT * FROM (SELECT ctid AS place, id, run_at, tenant, lease_token, {may_run} AS may_run
              FROM   belfry.jobs
              WHERE  status = 1 AND priority = q.priority AND type = q.type AND tenant = ''
-               AND  run_at <= {now} AND (run_at, id) > (q.after_run_at, q.after_id) AND {sound}
+               AND  run_at <= {now} AND (run_at, id) > (q.after_run_at, q.after_id) AND {sound} {targeted}
              ORDER  BY run_at, id
              LIMIT  q.want
              FOR    UPDATE SKIP LOCKED) without_tenant
@@ -25,7 +25,7 @@ picked AS MATERIALIZED (
             SELECT * FROM (SELECT ctid AS place, id, run_at, tenant, lease_token, {may_run} AS may_run
              FROM   belfry.jobs
              WHERE  status = 1 AND priority = q.priority AND type = q.type AND tenant <> ''
-               AND  run_at <= {now} AND (run_at, id) > (q.after_run_at, q.after_id) AND {sound}
+               AND  run_at <= {now} AND (run_at, id) > (q.after_run_at, q.after_id) AND {sound} {targeted}
              ORDER  BY run_at, id
              LIMIT  q.want
              FOR    UPDATE SKIP LOCKED) of_tenants

@@ -33,7 +33,7 @@ picked AS MATERIALIZED (
             SELECT ctid AS place, id, run_at, lease_token, {may_run} AS may_run
             FROM   belfry.jobs
             WHERE  status = 1 AND priority = q.priority AND type = q.type AND tenant = v.tenant
-              AND  run_at <= {now} AND {sound}
+              AND  run_at <= {now} AND {sound} {targeted}
             ORDER  BY run_at, id
             LIMIT  q.per_tenant
             FOR    UPDATE SKIP LOCKED

@@ -4,7 +4,7 @@
 WITH locked AS MATERIALIZED (
     SELECT j.ctid AS place, j.id, j.lease_token, {may_run} AS may_run
     FROM   unnest($5::bigint[], $6::bigint[]) AS g (ref, token) JOIN belfry.jobs j ON j.id = g.ref AND j.lease_token = g.token
-    WHERE  (j.status + 0) = 2
+    WHERE  (j.status + 0) = 2 {j.targeted}
     ORDER  BY j.id
     FOR    UPDATE OF j SKIP LOCKED
 ), taken AS (

@@ -13,6 +13,7 @@ func Scenarios() []storetest.Scenario {
 		fairScenarios(),
 		waitingScenarios(),
 		startScenarios(),
+		targetedScenarios(),
 		heartbeatScenarios(),
 		finishScenarios(),
 		acceptedScenarios(),
