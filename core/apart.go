@@ -26,13 +26,26 @@ const (
 	ApartType     = "type"        // due jobs of one priority and type, among which the rows at fault cannot be told
 )
 
+// Acts that meet a row again only after a while.
+const (
+	ActDrop     = "drop"      // by retention: with the next upkeep
+	ActFinish   = "finish"    // once another attempt has ended
+	ActStart    = "start"     // of a queued job: when its message comes again
+	ActGiveBack = "give back" // of a queued job: when its message comes again
+)
+
 // How long a row is set apart: at first, and at most after it was time and again. One whose time is over by ApartOver was
-// met again and did not fail.
+// met again and did not fail. Of ActDrop it counts as set apart for ApartOverDrop; of ActFinish while its job lives, and of
+// ActStart and ActGiveBack while its job is queued, for ApartOverJob.
 const (
 	ApartFirst   = 5 * time.Second
 	ApartLongest = 5 * time.Minute
 	ApartOver    = 15 * time.Second
-	ApartMax     = 10_000 // rows of a kind that are set apart at once; more are met again and again
+
+	ApartOverDrop = 15 * time.Minute
+	ApartOverJob  = time.Hour
+
+	ApartMax = 10_000 // rows of a kind that are set apart at once; more are met again and again
 )
 
 // RowFault is a row that is set apart, and why.

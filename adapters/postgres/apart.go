@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -19,19 +20,34 @@ const (
 	apartKept   = time.Minute     // rows that were mended are forgotten so long after
 )
 
+// apartOver is how long after retry_at a row still counts as set apart, by its act; see core.ApartOver. apartAgain is the same for one
+// that has just been met again: its job is there.
+var (
+	apartOver  = apartOverIf(" AND EXISTS (SELECT FROM belfry.jobs j WHERE j.id = row_id)", " AND EXISTS (SELECT FROM belfry.jobs j WHERE j.id = row_id AND j.status = 2)", "act")
+	apartAgain = apartOverIf("", "", "excluded.act")
+)
+
+func apartOverIf(lives, queued, act string) string {
+	return fmt.Sprintf(`CASE WHEN %[1]s = '%[2]s' THEN interval '%[3]d s'
+    WHEN %[1]s = '%[4]s'%[5]s OR %[1]s IN ('%[6]s', '%[7]s')%[8]s THEN interval '%[9]d s'
+    ELSE interval '%[10]d s' END`,
+		act, core.ActDrop, core.ApartOverDrop/time.Second, core.ActFinish, lives, core.ActStart, core.ActGiveBack, queued,
+		core.ApartOverJob/time.Second, core.ApartOver/time.Second)
+}
+
 // SetApart sets rows apart; see core.SetsApart.
 func (s *Store) SetApart(ctx context.Context, faults []core.RowFault) error {
 	if len(faults) == 0 {
 		return nil
 	}
-	a := s.args(10)
+	a := s.args(9)
 	wire.Texts(a, faults, func(f *core.RowFault) string { return f.Kind })
 	wire.Int8s(a, faults, func(f *core.RowFault) int64 { return f.ID })
 	wire.Texts(a, faults, func(f *core.RowFault) string { return f.Name })
 	wire.Texts(a, faults, func(f *core.RowFault) string { return f.About })
 	wire.Texts(a, faults, func(f *core.RowFault) string { return f.Act })
 	wire.Texts(a, faults, func(f *core.RowFault) string { return core.CleanText(f.Error, core.MaxErrorBytes) })
-	a.Interval(core.ApartFirst).Interval(core.ApartLongest).Interval(core.ApartOver).Int8(core.ApartMax)
+	a.Interval(core.ApartFirst).Interval(core.ApartLongest).Int8(core.ApartMax)
 	return s.run(ctx, "set apart", s.guard(s.opts.LockTimeout), s.sql.call("set_apart", a, nil))
 }
 
@@ -47,7 +63,7 @@ func (s *Store) TellApart(ctx context.Context) (faults []core.RowFault, err erro
 
 // Apart lists rows that are set apart; see core.StatsStore.
 func (s *Store) Apart(ctx context.Context, limit int) (faults []core.RowFault, err error) {
-	a := s.args(2).Interval(core.ApartOver).Int8(int64(limit))
+	a := s.args(1).Int8(int64(limit))
 	err = s.read(ctx, "list apart", s.guard(glanceWait), s.sql.call("list_apart", a, func(r wire.Row) error {
 		faults = append(faults, rowFault(r))
 		return nil

@@ -235,7 +235,7 @@ func (s *Store) batches(ctx context.Context, name string, retention time.Duratio
 		}))
 		return done, err
 	}, func(skip int, err error) error {
-		fault := core.RowFault{Kind: keptKinds[name], Act: "drop", Error: faultText(err)}
+		fault := core.RowFault{Kind: keptKinds[name], Act: core.ActDrop, Error: faultText(err)}
 		a := s.args(3).Interval(retention).Int8(1).Int8(int64(skip))
 		err = s.run(ctx, "maintain", s.guard(maintainLockWait), s.sql.call(name+idsSuffix, a, func(r wire.Row) error {
 			if fault.ID, err = strconv.ParseInt(r.Text(0), 10, 64); err != nil {

@@ -29,7 +29,7 @@ func (s *Store) Start(ctx context.Context, refs []core.Ref, req core.ClaimReques
 			whole.Now, whole.Jobs, whole.Busy = got.Now, append(whole.Jobs, got.Jobs...), append(whole.Busy, got.Busy...)
 		}
 		return err
-	}, func(ref core.Ref, err error) error { return s.setApartJob(ctx, ref.ID, "", "start", err) })
+	}, func(ref core.Ref, err error) error { return s.setApartJob(ctx, ref.ID, "", core.ActStart, err) })
 	return whole, err
 }
 

@@ -59,6 +59,8 @@ func loadStatements() (statements, error) {
 		"{sound}", "id NOT IN (SELECT row_id FROM belfry.set_apart WHERE kind = 'job' AND retry_at > (now() + $1::interval))",
 		"{alert_sound}", "id NOT IN (SELECT row_id FROM belfry.set_apart WHERE kind = 'alert' AND retry_at > (now() + $1::interval))",
 		"{schedule_sound}", "id NOT IN (SELECT row_id FROM belfry.set_apart WHERE kind = 'schedule' AND retry_at > (now() + $1::interval))",
+		"{apart_over}", apartOver,
+		"{apart_again}", apartAgain,
 		"{passed}", leasePassed(""),
 		"{j.passed}", leasePassed("j."),
 		"{f.passed}", leasePassed("f."),

@@ -45,7 +45,7 @@ func (s *Store) Stats(ctx context.Context, since time.Duration) (core.Stats, err
 			st.OpenAlerts = append(st.OpenAlerts, core.AlertCount{Kind: r.Text(0), Open: int(r.Int(1))})
 			return nil
 		}),
-		s.sql.call("count_apart", s.args(1).Interval(core.ApartOver), func(r wire.Row) error {
+		s.sql.call("count_apart", s.args(0), func(r wire.Row) error {
 			st.SetApart = append(st.SetApart, core.ApartCount{Kind: r.Text(0), Rows: int(r.Int(1))})
 			return nil
 		}),

@@ -202,7 +202,7 @@ func (t *tx) setApart(f *core.RowFault) error {
 		}
 	}
 	_, err := t.exec("set_apart", f.Kind, f.ID, f.Name, f.About, f.Act, core.CleanText(f.Error, core.MaxErrorBytes), t.now,
-		core.ApartFirst.Microseconds(), core.ApartLongest.Microseconds(), core.ApartOver.Microseconds(), apart < core.ApartMax)
+		core.ApartFirst.Microseconds(), core.ApartLongest.Microseconds(), apart < core.ApartMax)
 	t.apart[f.Kind] = apart + 1
 	return err
 }
@@ -242,12 +242,12 @@ func (s *Store) TellApart(ctx context.Context) (faults []core.RowFault, err erro
 
 // Apart lists rows that are set apart; see core.StatsStore.
 func (s *Store) Apart(ctx context.Context, limit int) (faults []core.RowFault, err error) {
-	since := s.clock.now() - core.ApartOver.Microseconds()
+	now := s.clock.now()
 	err = s.readers.read(ctx, func(c *conn) error {
 		return c.query(ctx, "list_apart", func(r row) error {
 			faults = append(faults, r.rowFault())
 			return nil
-		}, since, limit)
+		}, now, limit)
 	})
 	return faults, wrap("list apart", err)
 }

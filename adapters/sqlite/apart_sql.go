@@ -1,9 +1,12 @@
 package sqlite
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"strings"
+
+	"github.com/belfry-dev/belfry/core"
 )
 
 // idsSuffix names the form of a statement that reads no more of its rows than their ids and types, and what orders them.
@@ -11,9 +14,24 @@ const idsSuffix = "_ids"
 
 var soundMark = regexp.MustCompile(`\{(sound|schedule|alert) (\?\d+)\}`)
 
+// apartOver is how long after retry_at a row still counts as set apart, by its act; see core.ApartOver. apartAgain is the same for one
+// that has just been met again: its job is there.
+var (
+	apartOver  = apartOverIf(" AND EXISTS (SELECT 1 FROM jobs j WHERE j.id = row_id)", " AND EXISTS (SELECT 1 FROM jobs j WHERE j.id = row_id AND j.status = 2)", "act")
+	apartAgain = apartOverIf("", "", "excluded.act")
+)
+
+func apartOverIf(lives, queued, act string) string {
+	return fmt.Sprintf("CASE WHEN %[1]s = '%[2]s' THEN %[3]d WHEN %[1]s = '%[4]s'%[5]s OR %[1]s IN ('%[6]s', '%[7]s')%[8]s THEN %[9]d ELSE %[10]d END",
+		act, core.ActDrop, core.ApartOverDrop.Microseconds(), core.ActFinish, lives, core.ActStart, core.ActGiveBack, queued,
+		core.ApartOverJob.Microseconds(), core.ApartOver.Microseconds())
+}
+
 // addApart puts in that rows which are set apart are passed over, and makes the short forms.
 func addApart(texts map[string]string) {
+	over := strings.NewReplacer("{apart_over}", apartOver, "{apart_again}", apartAgain)
 	for name, text := range maps.Clone(texts) {
+		text = over.Replace(text)
 		text = soundMark.ReplaceAllStringFunc(text, func(mark string) string {
 			parts := soundMark.FindStringSubmatch(mark)
 			kind := map[string]string{"sound": "job", "schedule": "schedule", "alert": "alert"}[parts[1]]

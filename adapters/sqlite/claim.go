@@ -87,7 +87,7 @@ func (t *tx) runAll(found []row, req core.ClaimRequest) ([]core.Job, error) {
 func (t *tx) runEach(found []row, req core.ClaimRequest) (jobs []core.Job, err error) {
 	for _, r := range found {
 		var one []core.Job
-		done, err := t.alone(jobFault(r.int(colID), r.text(colType), "start"), func() (err error) {
+		done, err := t.alone(jobFault(r.int(colID), r.text(colType), core.ActStart), func() (err error) {
 			one, err = t.runAll([]row{r}, req)
 			return err
 		})

@@ -101,7 +101,7 @@ func (s *Store) drop(ctx context.Context, name string, before int64) (int, error
 		}
 		return int(done), nil
 	}, func(skip int, err error) error {
-		fault := core.RowFault{Kind: keptKinds[name], Act: "drop", Error: errorText(err)}
+		fault := core.RowFault{Kind: keptKinds[name], Act: core.ActDrop, Error: errorText(err)}
 		named := s.readers.read(ctx, func(c *conn) error {
 			return c.query(ctx, name+idsSuffix, func(r row) error {
 				fault.ID = r.int(0)

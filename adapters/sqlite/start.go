@@ -83,7 +83,7 @@ func (t *tx) live(list []int64) (found []row, err error) {
 		return t.rows("get_many", ids(list))
 	}
 	for _, id := range list {
-		_, err := t.alone(jobFault(id, "", "start"), func() error {
+		_, err := t.alone(jobFault(id, "", core.ActStart), func() error {
 			one, err := t.rows("get_many", ids([]int64{id}))
 			found = append(found, one...)
 			return err

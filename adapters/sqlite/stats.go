@@ -25,7 +25,7 @@ func (s *Store) Stats(ctx context.Context, since time.Duration) (core.Stats, err
 			err := c.query(ctx, "count_apart", func(r row) error {
 				stats.SetApart = append(stats.SetApart, core.ApartCount{Kind: r.text(0), Rows: int(r.int(1))})
 				return nil
-			}, now-core.ApartOver.Microseconds())
+			}, now)
 			if err != nil {
 				return err
 			}

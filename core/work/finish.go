@@ -163,7 +163,7 @@ func (w *Worker) endApart(a *attempt, err error) {
 	}
 	ctx, cancel := w.call()
 	defer cancel()
-	_ = w.store.SetApart(ctx, []core.RowFault{{Kind: core.ApartJob, ID: a.ref.ID, About: a.typ, Act: "finish", Error: apart.Text(err)}})
+	_ = w.store.SetApart(ctx, []core.RowFault{{Kind: core.ApartJob, ID: a.ref.ID, About: a.typ, Act: core.ActFinish, Error: apart.Text(err)}})
 }
 
 // againLocked puts an end aside, to be sent apart from the others after a pause. Worker.mu is held.

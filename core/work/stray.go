@@ -207,7 +207,7 @@ func (r *receiver) putBack(messages []held) {
 	ctx, cancel := r.w.call()
 	defer cancel()
 	err := apart.Halve(ctx, refsOf(messages), func(part []core.Ref) error { return r.w.store.Unhandled(ctx, part) }, func(ref core.Ref, err error) error {
-		return r.w.store.SetApart(ctx, []core.RowFault{{Kind: core.ApartJob, ID: ref.ID, Act: "give back", Error: apart.Text(err)}})
+		return r.w.store.SetApart(ctx, []core.RowFault{{Kind: core.ApartJob, ID: ref.ID, Act: core.ActGiveBack, Error: apart.Text(err)}})
 	})
 	if err != nil {
 		r.w.release(messages, releaseSoon)

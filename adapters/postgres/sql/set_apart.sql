@@ -1,9 +1,9 @@
 -- Set rows apart: for the first time, or again for longer, once the time is over for which they were. One that was met
 -- meanwhile and did not fail begins anew. No more than so many are apart at once.
 --   $1 clock offset  $2 … $7 one element per row: kinds, ids, names, what they are about, acts, errors
---   $8 first time  $9 longest time  $10 a time that is over for so long was in vain  $11 most
+--   $8 first time  $9 longest time  $10 most
 WITH full_kinds AS MATERIALIZED (
-    SELECT kind FROM belfry.set_apart GROUP BY kind HAVING count(*) >= $11::bigint
+    SELECT kind FROM belfry.set_apart GROUP BY kind HAVING count(*) >= $10::bigint
 )
 INSERT INTO belfry.set_apart AS a (kind, row_id, name, about, act, error, first_at, retry_at)
 SELECT DISTINCT ON (g.kind, g.row_id, g.name) g.*, {now}, {now} + $8::interval
@@ -12,8 +12,8 @@ WHERE  g.kind NOT IN (SELECT kind FROM full_kinds) OR EXISTS (SELECT FROM belfry
 ORDER  BY g.kind, g.row_id, g.name
 ON CONFLICT (kind, row_id, name) DO UPDATE
 SET    about = excluded.about, act = excluded.act, error = excluded.error,
-       tries = CASE WHEN a.retry_at + $10::interval < {now} THEN 1 ELSE least(a.tries, 1000000) + 1 END,
-       first_at = CASE WHEN a.retry_at + $10 < {now} THEN {now} ELSE a.first_at END,
-       told = a.told AND a.retry_at + $10 >= {now},
-       retry_at = {now} + CASE WHEN a.retry_at + $10 < {now} THEN $8 ELSE least($8 * power(2, least(a.tries, 20)), $9::interval) END
+       tries = CASE WHEN a.retry_at + {apart_again} < {now} THEN 1 ELSE least(a.tries, 1000000) + 1 END,
+       first_at = CASE WHEN a.retry_at + {apart_again} < {now} THEN {now} ELSE a.first_at END,
+       told = a.told AND a.retry_at + {apart_again} >= {now},
+       retry_at = {now} + CASE WHEN a.retry_at + {apart_again} < {now} THEN $8 ELSE least($8 * power(2, least(a.tries, 20)), $9::interval) END
 WHERE  a.retry_at <= {now};

@@ -49,6 +49,60 @@ func apartRounds(s *storetest.Stage) {
 	}
 }
 
+// apartUntilMet: a row stays named until it can have been met again, where that takes another attempt, another message or
+// the next upkeep.
+func apartUntilMet(s *storetest.Stage) {
+	s.SubmitOne(core.NewJob{Type: "running"})
+	running := s.ClaimDue(core.Quota{Priority: core.Default, Type: "running", Limit: 1}).Jobs[0]
+	s.SubmitOne(core.NewJob{Type: "queued"})
+	s.SubmitOne(core.NewJob{Type: "queued"})
+	queued := s.Tick(storetest.TickRequest("holder-1", core.Quota{Priority: core.Default, Type: "queued", Limit: 2})).Dispatched
+	done := s.SubmitOne(core.NewJob{Type: "done"})
+	faults := []core.RowFault{
+		{Kind: core.ApartJob, ID: running.ID, Act: core.ActFinish, Error: "no"},
+		{Kind: core.ApartJob, ID: queued[0].ID, Act: core.ActStart, Error: "no"},
+		{Kind: core.ApartJob, ID: queued[1].ID, Act: core.ActGiveBack, Error: "no"},
+		{Kind: core.ApartJob, ID: done + 1_000, Act: core.ActFinish, Error: "of a job that is gone"},
+		{Kind: core.ApartJob, ID: done, Act: core.ActStart, Error: "of a job that waits"},
+		{Kind: core.ApartDead, ID: 7, Act: core.ActDrop, Error: "no"},
+	}
+	s.Must(s.Store.SetApart(s.Ctx, faults))
+	_, err := s.Store.TellApart(s.Ctx)
+	s.Must(err)
+	expect := func(when string, want, tries int) {
+		s.Helper()
+		_, err := s.Store.Maintain(s.Ctx, core.MaintainRequest{})
+		s.Must(err)
+		got := setApart(s)
+		if len(got) != want || slices.ContainsFunc(got, func(f core.RowFault) bool { return f.Tries != tries }) {
+			s.Errorf("%s %d are named, want %d with %d tries: %+v", when, len(got), want, tries, got)
+		}
+		stats, err := s.Store.Stats(s.Ctx, time.Hour)
+		s.Must(err)
+		for _, n := range stats.SetApart {
+			want -= n.Rows
+		}
+		if want != 0 {
+			s.Errorf("%s %+v are counted, %d too few", when, stats.SetApart, want)
+		}
+	}
+	expect("at once", len(faults), 1)
+	s.Advance(core.ApartOverDrop)
+	expect("when none can have been met again", 4, 1)
+	s.Must(s.Store.SetApart(s.Ctx, []core.RowFault{faults[0], faults[1], faults[2], faults[5]}))
+	expect("met again", 4, 2)
+	if told, err := s.Store.TellApart(s.Ctx); err != nil || len(told) != 0 {
+		s.Errorf("met again they are told again: %+v, %v", told, err)
+	}
+	s.Finish(core.End{Ref: storetest.RefOf(running), Outcome: core.EndDone})
+	s.Start(storetest.RefOf(queued[0]))
+	s.Must(s.Store.Unhandled(s.Ctx, []core.Ref{storetest.RefOf(queued[1])}))
+	s.Advance(core.ApartOver + 2*core.ApartFirst + time.Second)
+	expect("when jobs were mended", 1, 2)
+	s.Advance(core.ApartOverDrop)
+	expect("when all were", 0, 0)
+}
+
 func apartBounded(s *storetest.Stage) {
 	for part := range slices.Chunk(make([]core.RowFault, core.ApartMax+2_500), 1_000) {
 		for i := range part {
