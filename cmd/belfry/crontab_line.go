@@ -53,6 +53,7 @@ func readCronLine(line string, kind cronKind) (l cronLine) {
 	for range fields {
 		words = append(words, take())
 	}
+	times := line
 	l.cron = strings.Join(words, " ")
 	if kind == systemCrontab {
 		l.user = take()
@@ -62,7 +63,7 @@ func readCronLine(line string, kind cronKind) (l cronLine) {
 		options = append(options, take())
 	}
 	l.command, l.stdin = cronCommand(line)
-	if l.fault = timesFault(words, line); l.fault == "" {
+	if l.fault = timesFault(words, times); l.fault == "" {
 		l.fault = commandFault(&l, line, fields)
 	}
 	if l.fault == "" {
@@ -168,6 +169,8 @@ func (l *cronLine) userFault(kind cronKind) {
 		l.fault = fmt.Sprintf("the user would be %s: has the line a field too many? Cron has five before the user", l.user)
 	case timeField.MatchString(word):
 		l.fault = fmt.Sprintf("its command would be %s …: has the line a field too many? Cron has five", word)
+	case kind == systemCrontab && strings.HasPrefix(l.user, "-"):
+		l.fault = fmt.Sprintf("the user would be %s: options such as -n stand behind the user", l.user)
 	case kind == systemCrontab && strings.HasPrefix(l.user, "/"):
 		l.fault = fmt.Sprintf("the user would be %s: a crontab of one user names none; then leave out --system", l.user)
 	case kind == ownCrontab && isUser(word, strings.TrimLeft(l.command[len(word):], " \t")):

@@ -34,6 +34,7 @@ func TestCrontabsAsCronReadsThem(t *testing.T) {
 		// What cron does not log.
 		{text: "-*/15 * * * * /bin/a", want: "*/15 * * * *|||/bin/a|", says: "keeps cron from logging"}, {text: "- 0 1 * * * /bin/a", want: "0 1 * * *|||/bin/a|", says: "keeps cron from logging"}, {text: "-@daily /bin/a", want: "@daily|||/bin/a|", says: "keeps cron from logging"},
 		// Times with a name.
+		{text: "@every 5m root /bin/a", kind: systemCrontab, says: "make a schedule with every: 5m", fault: true}, {text: "0 5 * * * -n root /bin/a", kind: systemCrontab, says: "options such as -n stand behind the user", fault: true},
 		{text: "@every 5m /bin/a", says: "@every is not cron's: make a schedule with every: 5m", fault: true}, {text: "@every_minute /bin/a", says: "write * * * * *", fault: true}, {text: "@300 /bin/a", says: "@300 is FreeBSD's", fault: true},
 		{text: "@noon /bin/a", says: "@noon is no time of cron's", fault: true}, {text: "@midnight /bin/a", want: "@midnight|||/bin/a|"}, {text: "@REBOOT /bin/a", says: "@reboot: a schedule follows", fault: true},
 		{text: "0~30 1 * * * /bin/a", says: "minute: a ~ is a time that cron chooses by chance", fault: true},

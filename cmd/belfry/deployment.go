@@ -40,6 +40,9 @@ func readDeployment(name string, in io.Reader) (*deployment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, fileReason(err))
 	}
+	if text, err = plainText(text); err != nil {
+		return nil, err
+	}
 	var outputs struct {
 		Deployment *struct {
 			Value *deployment `json:"value"`

@@ -127,6 +127,9 @@ func (f *typeFlags) definition(name string) (t client.JobType, err error) {
 			if err != nil {
 				return t, err
 			}
+			if text, err = plainText(text); err != nil {
+				return t, usage("--header %s", err)
+			}
 			header = strings.TrimSpace(string(text))
 		}
 		name, value, ok := strings.Cut(header, ":")

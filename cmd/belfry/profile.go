@@ -61,6 +61,9 @@ func readProfiles() (p profiles, err error) {
 	if err != nil {
 		return p, usage("profiles: %s", err)
 	}
+	if text, err = plainText(text); err != nil {
+		return p, usage("%s %s", p.path, err)
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&p.byName); err != nil || p.byName == nil || d.More() {

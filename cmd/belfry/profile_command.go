@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-dev/belfry/client"
-	"github.com/belfry-dev/belfry/core/jsonscan"
 )
 
 // profileCommands are those that keep servers by name. They call none.
@@ -126,10 +125,11 @@ func (a *app) readToken(name string) (string, error) {
 	if err != nil {
 		return "", usage("--token-file: %s", err)
 	}
-	token := strings.TrimSpace(strings.TrimPrefix(string(text), jsonscan.ByteOrderMark)) // some editors begin a file with it
-	if fault := jsonscan.EncodingFault([]byte(token)); fault != "" {
-		return "", usage("--token-file %s", fault)
+	plain, err := plainText(text)
+	if err != nil {
+		return "", usage("--token-file %s", err)
 	}
+	token := strings.TrimSpace(string(plain))
 	if token == "" || len(text) == most {
 		return "", usage("--token-file must hold a token, and nothing else")
 	}

@@ -13,7 +13,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/belfry-dev/belfry/client"
-	"github.com/belfry-dev/belfry/core/jsonscan"
 )
 
 // maxScheduleFile bounds a file of schedules, maxFileFaults how much is said of one.
@@ -39,9 +38,8 @@ func (a *app) readSchedules(name string) (*scheduleFile, error) {
 	if err != nil {
 		return nil, usage("%s: %s", name, fileReason(err))
 	}
-	text = []byte(strings.TrimPrefix(string(text), jsonscan.ByteOrderMark))
-	if fault := jsonscan.EncodingFault(text); fault != "" {
-		return nil, usage("%s %s", name, fault)
+	if text, err = plainText(text); err != nil {
+		return nil, usage("%s %s", name, err)
 	}
 	root, faults := parseYAML(string(text))
 	f := &scheduleFile{faults: faults}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -143,4 +144,14 @@ func readFile(flag, name string) (payload []byte, err error) {
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	return io.ReadAll(io.LimitReader(file, maxPayload))
+}
+
+// plainText is the text of a file without the byte order mark that some editors begin it with. The error is the end of a
+// sentence about the file: how it is encoded instead of in UTF-8.
+func plainText(text []byte) ([]byte, error) {
+	text = bytes.TrimPrefix(text, []byte(jsonscan.ByteOrderMark))
+	if fault := jsonscan.EncodingFault(text); fault != "" {
+		return nil, errors.New(fault)
+	}
+	return text, nil
 }
