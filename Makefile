@@ -1,7 +1,7 @@
 GOLANGCI_LINT_VERSION := v2.15.0
 
 # Two packages at a time: each starts a server of its own.
-TEST_FLAGS := -race -p 2 -timeout 20m
+TEST_FLAGS := -race -p 2 -timeout 30m
 
 # Lines of a benchmark run that say nothing about a benchmark.
 QUIET := -E '^(ok|PASS|goos|goarch|cpu|pkg)|no test files'

@@ -21,7 +21,7 @@ const (
 	readmeProgram  = "go run ./cmd/local"
 	readmeAddress  = "http://127.0.0.1:8080"
 	readmeDatabase = "postgres://user:password@localhost:5432/belfry"
-	readmeTests    = "go test -race ./..." // CI runs it by itself
+	readmeTests    = "go test -race -timeout 30m ./..." // CI runs it by itself
 	readmeReceiver = "http://127.0.0.1:8090/"
 	readmeSecret   = "export BELFRY_WEBHOOK_SECRETS=whsec_$(openssl rand -base64 32)"
 	readmeListen   = "PORT=8090 BELFRY_WEBHOOK_SECRET=$BELFRY_WEBHOOK_SECRETS go run ./docs/examples/webhooks/go &"
