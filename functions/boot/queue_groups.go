@@ -129,13 +129,13 @@ func (s Settings) checkQueueGroups(bad tellFault) {
 	case s.Queues != "" && !s.QueueMode():
 		bad(queuesSetting, "is set, but workers claim from the table: set BELFRY_QUEUE_CRITICAL_URL, BELFRY_QUEUE_DEFAULT_URL and BELFRY_QUEUE_BULK_URL, too")
 	case s.Queues != "":
-		s.checkQueuesURL(bad)
+		s.checkQueuesURL(bad, err == nil)
 	}
 	for i, name := range s.WorkerQueues {
 		switch {
 		case s.Queues == "":
 			bad(workerQueuesSetting, "names %s, but there are no groups: set %s, too", name, queuesSetting)
-		case name != queuegroup.Ungrouped && !slices.Contains(groups.Names(), name):
+		case err == nil && name != queuegroup.Ungrouped && !slices.Contains(groups.Names(), name):
 			bad(workerQueuesSetting, "there is no group %q, want some of %s", name, strings.Join(append(slices.Clone(groups.Names()), queuegroup.Ungrouped), ", "))
 		case slices.Contains(s.WorkerQueues[:i], name):
 			bad(workerQueuesSetting, "%s is given twice", name)
@@ -143,8 +143,9 @@ func (s Settings) checkQueueGroups(bad tellFault) {
 	}
 }
 
-// checkQueuesURL wants a URL that differs for all groups and priorities.
-func (s Settings) checkQueuesURL(bad tellFault) {
+// checkQueuesURL wants a URL that differs for all groups and priorities. Groups with faults are not put into it: what is wrong
+// with a name is not wrong with the URL.
+func (s Settings) checkQueuesURL(bad tellFault, sound bool) {
 	missing := false
 	for _, mark := range []string{groupMark, priorityMark} {
 		if !strings.Contains(s.QueuesURL, mark) {
@@ -155,12 +156,15 @@ func (s Settings) checkQueuesURL(bad tellFault) {
 	if missing {
 		return
 	}
+	if !gocloudURL(strings.NewReplacer(groupMark, "group", priorityMark, core.Default.String()).Replace(s.QueuesURL)) {
+		bad(queuesURLSetting, "want a gocloud URL such as mem://%s-%s (the value is not shown: it may hold a password, whose special characters must be percent-encoded)", groupMark, priorityMark)
+		return
+	}
+	if !sound {
+		return
+	}
 	seen := map[string]QueueURL{}
 	for _, q := range s.QueueURLs() {
-		if q.Key.Group != "" && !gocloudURL(q.URL) {
-			bad(queuesURLSetting, "want a gocloud URL such as mem://%s-%s (the value is not shown: it may hold a password, whose special characters must be percent-encoded)", groupMark, priorityMark)
-			return
-		}
 		if other, twice := seen[q.URL]; twice && q.Key.Group != "" {
 			bad(queuesURLSetting, "gives the %s queue the URL of the %s queue", q.Key, other.Key)
 		}

@@ -86,6 +86,8 @@ func TestGroupSettingsThatAreRefused(t *testing.T) {
 		{"default=a", url, "", `BELFRY_QUEUES: group "default": want another name`},
 		{"media=belfry.alert", url, "", "BELFRY_QUEUES: group media: "},
 		{"media=*", url, "", "BELFRY_QUEUES: group media: * is every type"},
+		{"media=echo; mail=sleep", url, "", `BELFRY_QUEUES: group " mail": `},
+		{"media=a;%=b", url, "", `BELFRY_QUEUES: group "%": `},
 		{"media=a", "", "", "BELFRY_QUEUES_URL: does not hold {group}"},
 		{"media=a", "mem://canary-{group}", "", "BELFRY_QUEUES_URL: does not hold {priority}"},
 		{"media=a", "mem://canary-{priority}", "", "BELFRY_QUEUES_URL: does not hold {group}"},
@@ -108,6 +110,9 @@ func TestGroupSettingsThatAreRefused(t *testing.T) {
 		if (err != nil) != (row.say != "") || err != nil && !strings.Contains(err.Error(), row.say) {
 			t.Errorf("%+v: %v, want %q", more, err, row.say)
 		}
+		if err != nil && strings.Contains(row.say, "BELFRY_QUEUES: ") && strings.Contains(err.Error(), "_QUEUES_URL: ") {
+			t.Errorf("%+v: faults of groups are said of the URL, too: %v", more, err)
+		}
 		if err != nil && strings.Contains(err.Error(), "canary") {
 			t.Errorf("the error repeats a URL: %v", err)
 		}
@@ -115,6 +120,10 @@ func TestGroupSettingsThatAreRefused(t *testing.T) {
 	setQueues(t, map[string]string{"BELFRY_QUEUES": "a=x", "BELFRY_QUEUES_URL": "mem://{group}{priority}", "BELFRY_QUEUE_BULK_URL": "mem://abulk"})
 	if _, err := ReadSettings(); err == nil || !strings.Contains(err.Error(), "BELFRY_QUEUES_URL: gives the a bulk queue the URL of the bulk queue") {
 		t.Errorf("two queues of one URL: %v", err)
+	}
+	setQueues(t, map[string]string{"BELFRY_QUEUES": "media=a; mail=b", "BELFRY_QUEUES_URL": url, "BELFRY_WORKER_QUEUES": "mail"})
+	if _, err := ReadSettings(); err == nil || strings.Contains(err.Error(), "BELFRY_WORKER_QUEUES") {
+		t.Errorf("a group whose name has a fault: %v, want nothing said of the worker's queues", err)
 	}
 	clean(t)
 	t.Setenv("BELFRY_QUEUES", "media=a")
