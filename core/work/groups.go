@@ -45,6 +45,16 @@ func (w *Worker) ReceivedQueues(queue core.Queue) (keys []queuegroup.Key) {
 	return keys
 }
 
+// CheckQueue reports, before anything is received, why Receive would refuse queue. Where messages come with calls, it is about
+// Options.Pass.
+func (w *Worker) CheckQueue(queue core.Queue) error {
+	if queue == nil && w.opts.Pass == nil {
+		return nil
+	}
+	_, err := w.join(queue)
+	return err
+}
+
 // join finds the queues that the worker receives from, and what it may say that it handles.
 func (w *Worker) join(queue core.Queue) ([]receivedQueue, error) {
 	known := queue

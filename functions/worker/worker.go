@@ -77,6 +77,12 @@ func New(o Options) (*Function, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := w.CheckQueue(o.Queue); err != nil {
+		if len(o.Settings.WorkerQueues) > 0 {
+			err = fmt.Errorf("BELFRY_WORKER_QUEUES: %w", err)
+		}
+		return nil, err
+	}
 	return &Function{w, o.Queue}, nil
 }
 

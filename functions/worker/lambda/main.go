@@ -26,14 +26,14 @@ func serve(ctx context.Context, f *lambda.Function) (any, error) {
 	}
 	o.Settings.WorkerPriorities = nil // of its event source mappings it depends what it is called with
 	o.Announcer = worker.NewAnnouncer(o, lambdacontext.FunctionName)
-	if _, err := worker.New(o); err != nil {
-		return nil, err
-	}
 	pass, err := f.OpenQueue(ctx) // of the function's own rights it depends whether messages are passed on, or their rows
 	if err != nil {
 		return nil, err
 	}
 	o.Pass = pass
+	if _, err := worker.New(o); err != nil {
+		return nil, err
+	}
 	batches := aws.BatchWorker{Store: store, ID: f.Name, Lease: f.Settings.Lease, Grace: f.Settings.StopGrace}
 	batches.Work = func(ctx context.Context, queue core.Queue, grace, most time.Duration) error {
 		o := o
