@@ -34,8 +34,9 @@ type TickResult struct {
 	Taken      []Taken // one per quota
 	// Waiting has one lane per (priority, type) with scheduled rows and says when its first is due. Left out are types
 	// marked as unhandled and, in queue mode, those that no live worker handles; see TickRequest.Unannounced.
-	Waiting []Lane
-	Queued  [len(Priorities)]int // queue mode: rows queued per priority (index: priority - 1) before this tick's quotas; capped at CountCap
+	Waiting  []Lane
+	Unserved []Lane               // the same of priorities that there are none of: rows that were damaged, which nobody ever claims
+	Queued   [len(Priorities)]int // queue mode: rows queued per priority (index: priority - 1) before this tick's quotas; capped at CountCap
 	// QueuedTypes are the same by priority and type, where that was asked for; capped at CountCap for each priority on average.
 	QueuedTypes []QueuedType
 	Schedules   []Schedule    // that need an Advance: an instant is due, one waits and no run is active, or a success is overdue

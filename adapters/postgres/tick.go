@@ -127,10 +127,13 @@ func (t *tickCall) readHeld(r wire.Row) error {
 	return nil
 }
 
-// readLane leaves out lanes no queue serves: rows of such a priority were damaged.
+// readLane tells lanes apart that no queue serves: rows of such a priority were damaged.
 func (t *tickCall) readLane(r wire.Row) error {
-	if p := core.Priority(r.Int(0)); p.Valid() {
-		t.result.Waiting = append(t.result.Waiting, core.Lane{Priority: p, Type: r.Text(1), DueIn: r.Time(2).Sub(t.result.Now)})
+	lane := core.Lane{Priority: core.Priority(r.Int(0)), Type: r.Text(1), DueIn: r.Time(2).Sub(t.result.Now)}
+	if lane.Priority.Valid() {
+		t.result.Waiting = append(t.result.Waiting, lane)
+	} else {
+		t.result.Unserved = append(t.result.Unserved, lane)
 	}
 	return nil
 }

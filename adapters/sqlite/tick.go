@@ -43,7 +43,7 @@ func (s *Store) Tick(ctx context.Context, req core.TickRequest) (core.TickResult
 				return err
 			}
 		}
-		res.Waiting, err = t.waiting(req)
+		res.Waiting, res.Unserved, err = t.waiting(req)
 		return err
 	})
 	if err != nil {
@@ -133,20 +133,25 @@ func (t *tx) expireEach(limit int) (n int, err error) {
 	return n, nil
 }
 
-// waiting lists the lanes with waiting rows; see core.TickResult for those left out.
-func (t *tx) waiting(req core.TickRequest) ([]core.Lane, error) {
+// waiting lists the lanes with waiting rows, those apart that no queue serves; see core.TickResult for those left out.
+func (t *tx) waiting(req core.TickRequest) (lanes, unserved []core.Lane, err error) {
 	fleet, err := t.w.conn.fleet(context.Background(), t.now)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var lanes []core.Lane
 	err = t.query("lanes", func(r row) error {
 		if fleet.published(r.text(1), r.mark(3), !req.Dispatch || req.Unannounced) {
-			lanes = append(lanes, core.Lane{Priority: core.Priority(r.int(0)), Type: r.text(1), DueIn: until(t.now, r.int(2))})
+			p := core.Priority(min(max(r.int(0), math.MinInt16), math.MaxInt16))
+			lane := core.Lane{Priority: p, Type: r.text(1), DueIn: until(t.now, r.int(2))}
+			if p.Valid() {
+				lanes = append(lanes, lane)
+			} else {
+				unserved = append(unserved, lane)
+			}
 		}
 		return nil
 	})
-	return lanes, err
+	return lanes, unserved, err
 }
 
 // DueIn says how long a tick that makes no pass misses nothing; see core.TickStore.

@@ -3,9 +3,34 @@ package tick
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/belfry-dev/belfry/core"
 )
+
+// unservedAtOnce bounds how many lanes that no queue serves are named.
+const unservedAtOnce = 100
+
+// nameUnserved names lanes with due jobs of a priority that there is none of: nobody claims them, and no error is raised.
+func (t *Ticker) nameUnserved(ctx context.Context, res core.TickResult) error {
+	if len(res.Unserved) == 0 || !holds(res.Held, 0) || time.Now().Before(t.unservedNext) {
+		return nil
+	}
+	t.unservedNext = time.Now().Add(core.ApartFirst)
+	var faults []core.RowFault
+	for _, lane := range res.Unserved[:min(len(res.Unserved), unservedAtOnce)] {
+		if lane.DueIn <= 0 {
+			faults = append(faults, core.RowFault{
+				Kind: core.ApartType, Name: fmt.Sprintf("%d/%s", lane.Priority, lane.Type), About: lane.Type, Act: "claim",
+				Error: fmt.Sprintf("jobs have the priority %d, which does not exist, so none is ever claimed: it must be 1, 2 or 3", lane.Priority),
+			})
+		}
+	}
+	if err := t.store.SetApart(ctx, faults); err != nil {
+		return fmt.Errorf("tick: %w", err)
+	}
+	return nil
+}
 
 // tellApart tells of rows that were set apart since the last pass, by whichever process.
 func (t *Ticker) tellApart(ctx context.Context, res core.TickResult) error {

@@ -32,14 +32,21 @@ func (t *Ticker) reap(ctx context.Context, res core.TickResult, report *Report) 
 		return more, fmt.Errorf("tick: end lost attempts: %w", err)
 	}
 	t.rollups.Lost(res.Lost, ends, answers, res.Now)
+	unreported := 0
 	for i, a := range answers {
 		if !a.Stale && !a.Busy {
 			report.Lost++
+			if res.Lost[i].WorkerID == core.TargetWorkerID {
+				unreported++
+			}
 			t.nameSuspect(&res.Lost[i], &ends[i], a)
 		}
 	}
-	if report.Lost > 0 {
-		t.event(Event{Kind: JobsLost, Count: report.Lost})
+	if unreported > 0 {
+		t.event(Event{Kind: JobsUnreported, Count: unreported})
+	}
+	if lost := report.Lost - unreported; lost > 0 {
+		t.event(Event{Kind: JobsLost, Count: lost})
 	}
 	return more, nil
 }

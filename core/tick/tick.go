@@ -44,6 +44,7 @@ type Ticker struct {
 	waitingAfter int64          // id of the last schedule with a run that waits which was looked at, 0 at the start of a round
 	zonesChecked bool           // no schedule of the buckets held was computed with another time zone database
 	zonesHeld    int            // how many these were
+	unservedNext time.Time      // no naming of lanes that no queue serves before this
 	typesNext    time.Time      // no watch of types before this
 	failuresNext time.Time      // no look at whether alerts about failures are over before this
 	dueIn        time.Duration  // when Run left idle: until the next job or schedule is due
@@ -199,7 +200,7 @@ func (t *Ticker) pass(whole, beside context.Context) (Report, error) {
 	more, err := t.reap(ctx, res, &report)
 	report.More = report.More || more
 	err = errors.Join(err, t.advance(ctx, res, &report), t.watchTypes(ctx, res), t.watchFailures(ctx, res, &report))
-	err = errors.Join(err, t.tellApart(ctx, res))
+	err = errors.Join(err, t.nameUnserved(ctx, res), t.tellApart(ctx, res))
 	t.alert(beside, res)
 	t.rollups.Flush(ctx, t.store)
 	if err == nil && t.opts.OnTick != nil {

@@ -127,7 +127,7 @@ func logEvent(log *slog.Logger, e tick.Event) {
 	switch e.Kind {
 	case tick.TickFailed, tick.PublishFailed, tick.MaintainFailed, tick.JobQuarantined, tick.RowSetApart:
 		level = slog.LevelError
-	case tick.LeasesLost, tick.JobsLost, tick.JobSuspected, tick.ScheduleBroken, tick.AlertsUnsent:
+	case tick.LeasesLost, tick.JobsLost, tick.JobsUnreported, tick.JobSuspected, tick.ScheduleBroken, tick.AlertsUnsent:
 		level = slog.LevelWarn
 	case tick.Maintained:
 		level = slog.LevelDebug
