@@ -64,8 +64,9 @@ type Job struct {
 	// OutOfRange has what SQL stored for times that RFC 3339 has no form for, by field: {"run_at": "infinity"}. The field itself
 	// is then the first or last time that RFC 3339 has.
 	OutOfRange map[string]string
-	Duplicate  bool // of a submit: the dedupe key was taken, and this is the job that has it
-	Abridged   bool // of a batch: this duplicate came without its payload, errors and target; Get has them
+	Unreadable string // a value of the row cannot be read, and what the store says of it: Payload is null, Errors and other large values are empty
+	Duplicate  bool   // of a submit: the dedupe key was taken, and this is the job that has it
+	Abridged   bool   // of a batch: this duplicate came without its payload, errors and target; Get has them
 
 	document []byte
 }
@@ -116,6 +117,7 @@ type jobDoc struct {
 	FinishedAt   time.Time       `json:"finished_at"`
 
 	OutOfRange map[string]string `json:"out_of_range"`
+	Unreadable string            `json:"unreadable"`
 	Duplicate  bool              `json:"duplicate"`
 	Abridged   bool              `json:"abridged"`
 }
@@ -139,7 +141,7 @@ func (j *Job) UnmarshalJSON(document []byte) error {
 		Reason: d.Reason, CancelWanted: d.CancelWanted, Attempts: d.Attempts, MaxAttempts: d.MaxAttempts, Snoozes: d.Snoozes, Errors: d.Errors, Result: d.Result,
 		DedupeKey: d.DedupeKey, Timeout: timeout, Backoff: backoff, ExpiresAt: d.ExpiresAt, Target: d.Target, Tags: d.Tags, WorkerID: d.WorkerID,
 		Schedule: d.Schedule, ScheduledFor: d.ScheduledFor, CatchUp: d.CatchUp, Covers: d.Covers, CoversFrom: d.CoversFrom,
-		LeaseUntil: d.LeaseUntil, CreatedAt: d.CreatedAt, StartedAt: d.StartedAt, FinishedAt: d.FinishedAt, OutOfRange: d.OutOfRange, Duplicate: d.Duplicate, Abridged: d.Abridged,
+		LeaseUntil: d.LeaseUntil, CreatedAt: d.CreatedAt, StartedAt: d.StartedAt, FinishedAt: d.FinishedAt, OutOfRange: d.OutOfRange, Unreadable: d.Unreadable, Duplicate: d.Duplicate, Abridged: d.Abridged,
 		document: bytes.Clone(document),
 	}
 	return nil

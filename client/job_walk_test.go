@@ -14,7 +14,7 @@ const everyField = `{"id":"7","type":"a","payload":{"b":1},"priority":"bulk","te
 	"result":[1],"dedupe_key":"k","timeout":"1m30s","expires_at":"2026-03-01T12:00:02Z","backoff":["30s"],"target":{"url":"https://example.com"},"tags":["x"],
 	"worker_id":"w","lease_until":"2026-03-01T12:00:03Z","schedule":"s","scheduled_for":"2026-03-01T12:00:04Z","catch_up":true,"covers":3,
 	"covers_from":"2026-03-01T12:00:05Z","created_at":"2026-03-01T12:00:06Z","started_at":"2026-03-01T12:00:07Z","finished_at":"2026-03-01T12:00:08Z",
-	"out_of_range":{"run_at":"infinity"},"duplicate":true,"abridged":true}`
+	"out_of_range":{"run_at":"infinity"},"unreadable":"lost","duplicate":true,"abridged":true}`
 
 // Every field of a Job is read from its document.
 func TestEveryFieldOfAJobIsRead(t *testing.T) {

@@ -74,6 +74,10 @@ type Job struct {
 	Result json.RawMessage // of done jobs; nil means none
 	Reason string          // why it was cancelled: "cancelled" or "expired"; "" otherwise
 
+	// Unreadable is what the store says of a value of the row that cannot be read. Payload, Target, Backoff, Tags, Run.Covers, Errors and
+	// Result are then empty, whatever the row has. "" otherwise.
+	Unreadable string
+
 	CreatedAt  time.Time
 	StartedAt  time.Time // of the last attempt; zero means never started
 	FinishedAt time.Time // zero while live

@@ -73,6 +73,12 @@ func (db *database) Break(t *testing.T, how storetest.Break, id int64) (mend fun
 // extension pg_surgery that cannot be done.
 func loseToast(t *testing.T, conn *pgx.Conn, id int64) bool {
 	t.Helper()
+	return loseToastOf(t, conn, "belfry.jobs", id)
+}
+
+// loseToastOf is loseToast of a row of another table.
+func loseToastOf(t *testing.T, conn *pgx.Conn, table string, id int64) bool {
+	t.Helper()
 	if _, err := conn.Exec(t.Context(), `CREATE EXTENSION IF NOT EXISTS pg_surgery`); err != nil {
 		t.Logf("a value that is kept apart can only be lost with the extension pg_surgery: %v", err)
 		return false
@@ -80,23 +86,23 @@ func loseToast(t *testing.T, conn *pgx.Conn, id int64) bool {
 	_, err := conn.Exec(t.Context(), fmt.Sprintf(`
 DO $$
 DECLARE
-    apart  regclass := (SELECT reltoastrelid FROM pg_class WHERE oid = 'belfry.jobs'::regclass);
+    apart  regclass := (SELECT reltoastrelid FROM pg_class WHERE oid = '%[2]s'::regclass);
     before oid[];
     places tid[];
-    kept   text := (SELECT payload FROM belfry.jobs WHERE id = %[1]d);
+    kept   text := (SELECT payload FROM %[2]s WHERE id = %[1]d);
 BEGIN
     -- Written anew it has an id among the values kept apart that no other has.
     EXECUTE format('SELECT array_agg(DISTINCT chunk_id) FROM %%s', apart) INTO before;
-    UPDATE belfry.jobs SET payload = ('[' || kept || ']')::json WHERE id = %[1]d;
+    UPDATE %[2]s SET payload = ('[' || kept || ']')::json WHERE id = %[1]d;
     EXECUTE format('SELECT array_agg(ctid) FROM %%s WHERE chunk_id <> ALL ($1)', apart) INTO places USING before;
     PERFORM heap_force_kill(apart, places);
 END
-$$`, id))
+$$`, id, table))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var text string
-	if err := conn.QueryRow(t.Context(), "SELECT payload FROM belfry.jobs WHERE id = $1", id).Scan(&text); err == nil {
+	if err := conn.QueryRow(t.Context(), "SELECT payload FROM "+table+" WHERE id = $1", id).Scan(&text); err == nil {
 		t.Fatal("the payload can still be read")
 	}
 	return true

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"strconv"
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
@@ -12,9 +13,23 @@ import (
 const changeRounds = 10
 
 // Cancel ends a job that has not started and asks a running one to stop; see core.JobStore.
+// One of which a value cannot be read ends without its large values.
 func (s *Store) Cancel(ctx context.Context, id int64) (core.Job, error) {
+	cancelled, err := s.cancel(ctx, "", id)
+	var fault *rowError
+	if !errors.As(err, &fault) || !fault.unread {
+		return cancelled, err
+	}
+	if cancelled, err = s.cancel(ctx, unreadSuffix, id); err != nil {
+		return core.Job{}, err
+	}
+	return s.Get(ctx, cancelled.ID)
+}
+
+// cancel is Cancel by the statement of the form that form names.
+func (s *Store) cancel(ctx context.Context, form string, id int64) (core.Job, error) {
 	return s.change(ctx, "cancel", id, core.Status.Live, func(suffix string, each func(wire.Row) error) wire.Call {
-		return s.sql.call("cancel"+suffix, s.args(1).Int8(id), each)
+		return s.sql.call("cancel"+form+suffix, s.args(1).Int8(id), each)
 	})
 }
 

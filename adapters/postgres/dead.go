@@ -17,6 +17,9 @@ func (s *Store) Retry(ctx context.Context, id int64) (core.Job, error) {
 		redriven, err := s.redrive(ctx, "retry", waitingSuffix, core.DeadQuery{IDs: []int64{id}}, 1, core.Pace{}, func(calls ...wire.Call) error {
 			return s.write(ctx, "retry", jobSubject(id), calls...)
 		})
+		if errors.Is(err, core.ErrRow) {
+			err = errors.Join(err, s.SetApart(ctx, []core.RowFault{deadLetter{id: id}.fault("retry", err)}))
+		}
 		if err != nil {
 			return core.Job{}, err
 		}

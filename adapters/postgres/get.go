@@ -5,19 +5,63 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/apart"
 )
 
 // Get reads one job, in one statement over all tables: a job that is moving is found in one of them.
+// One of which a value cannot be read comes without its large values, and is named; see core.Job.Unreadable.
 func (s *Store) Get(ctx context.Context, id int64) (core.Job, error) {
-	found := core.Job{}
-	err := s.read(ctx, "get", s.guard(glanceWait), s.sql.call("get", idArgs([]int64{id}), func(r wire.Row) error {
-		found = job(r)
-		return nil
-	}))
-	if err == nil && found.ID == 0 {
+	found, err := s.getEach(ctx, []int64{id})
+	if err == nil && len(found) == 0 {
 		err = wrap("get", core.ErrNotFound)
 	}
-	return found, err
+	if err != nil {
+		return core.Job{}, err
+	}
+	return found[0], nil
+}
+
+// getEach reads jobs; where a value of one of them cannot be read the others come whole.
+func (s *Store) getEach(ctx context.Context, ids []int64) (jobs []core.Job, err error) {
+	err = apart.Halve(ctx, ids, func(part []int64) error {
+		found, err := s.getMany(ctx, "", part)
+		jobs = append(jobs, found...)
+		return err
+	}, func(id int64, fault error) error {
+		found, err := s.getMany(ctx, unreadSuffix, []int64{id})
+		for i := range found {
+			found[i].Unreadable = faultText(fault)
+			s.nameUnreadable(ctx, &found[i])
+		}
+		jobs = append(jobs, found...)
+		return err
+	})
+	return jobs, err
+}
+
+// getMany reads jobs by the statement of the form that suffix names.
+func (s *Store) getMany(ctx context.Context, suffix string, ids []int64) (jobs []core.Job, err error) {
+	err = s.read(ctx, "get", s.guard(glanceWait), s.sql.call("get"+suffix, idArgs(ids), func(r wire.Row) error {
+		jobs = append(jobs, job(r))
+		return nil
+	}))
+	if err != nil {
+		return nil, err
+	}
+	return jobs, nil
+}
+
+// nameUnreadable sets a job apart of which a value cannot be read, so that the log and belfry doctor name it. Where that fails the
+// read answers all the same: it must also do where nothing can be written.
+func (s *Store) nameUnreadable(ctx context.Context, j *core.Job) {
+	kind := core.ApartJob
+	switch {
+	case j.Status == core.Failed:
+		kind = core.ApartDead
+	case !j.Status.Live():
+		kind = core.ApartDone
+	}
+	_ = s.SetApart(ctx, []core.RowFault{{Kind: kind, ID: j.ID, About: j.Type, Act: "read", Error: j.Unreadable}})
 }
 
 // Ended returns the status of those ids that have ended.

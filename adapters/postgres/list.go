@@ -1,8 +1,12 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
 	"github.com/belfry-dev/belfry/core"
@@ -14,6 +18,48 @@ const listWindow = 10_000
 
 // List returns jobs newest id first; see core.JobStore.
 func (s *Store) List(ctx context.Context, q core.ListQuery) (core.Page, error) {
+	page, err := s.list(ctx, "", q)
+	if errors.Is(err, core.ErrRow) {
+		return s.listUnread(ctx, q)
+	}
+	return page, err
+}
+
+// unreadStep is how many rows listUnread reads at a time.
+const unreadStep = 50
+
+// listUnread is List where a value of a row cannot be read: it finds the jobs without their large values, and then reads
+// those, job by job where one of them raises an error.
+func (s *Store) listUnread(ctx context.Context, q core.ListQuery) (core.Page, error) {
+	found, err := s.list(ctx, unreadSuffix, q)
+	if err != nil {
+		return core.Page{}, err
+	}
+	page, size := core.Page{Next: found.Next}, 0
+	for part := range slices.Chunk(found.Jobs, unreadStep) {
+		ids := make([]int64, len(part))
+		for i := range part {
+			ids[i] = part[i].ID
+		}
+		jobs, err := s.getEach(ctx, ids)
+		if err != nil {
+			return core.Page{}, err
+		}
+		slices.SortFunc(jobs, func(a, b core.Job) int { return cmp.Compare(b.ID, a.ID) })
+		for i := range jobs {
+			size += jobs[i].Size()
+			page.Jobs = append(page.Jobs, jobs[i])
+			if q.Bytes > 0 && size >= q.Bytes {
+				page.Next = jobs[i].ID
+				return page, nil
+			}
+		}
+	}
+	return page, nil
+}
+
+// list is List by statements of the form that suffix names.
+func (s *Store) list(ctx context.Context, suffix string, q core.ListQuery) (core.Page, error) {
 	tables := listTables(q)
 	if tables == 0 || q.Limit <= 0 {
 		return core.Page{}, nil
@@ -22,11 +68,11 @@ func (s *Store) List(ctx context.Context, q core.ListQuery) (core.Page, error) {
 		q.Before = math.MaxInt64
 	}
 	if inFlight(q) {
-		if page, whole, err := s.listRows(ctx, "list_in_flight", q); err != nil || whole {
+		if page, whole, err := s.listRows(ctx, "list_in_flight"+suffix, q); err != nil || whole {
 			return page, err
 		}
 	}
-	page, _, err := s.listRows(ctx, listName(tables, listWay(q, tables)), q)
+	page, _, err := s.listRows(ctx, listName(tables, listWay(q, tables))+suffix, q)
 	return page, err
 }
 
@@ -36,7 +82,7 @@ func (s *Store) listRows(ctx context.Context, name string, q core.ListQuery) (pa
 	size, full := 0, false
 	err = s.read(ctx, "list", s.guard(glanceWait), s.sql.call(name, listArgs(q, s.window()), func(r wire.Row) error {
 		last := r.Bool(jobWidth + 1)
-		if last && name == "list_in_flight" {
+		if last && strings.HasPrefix(name, "list_in_flight") {
 			whole = false
 		}
 		if full {

@@ -69,11 +69,14 @@ func (s statements) addLists() {
 			if tables != listDead && (w == byType || w == byGroup) {
 				continue
 			}
-			s[listName(tables, w)] = strings.NewReplacer("{list_tables}", strings.Join(branches, " UNION ALL "),
-				"{list_rows}", condition, "{list_order}", w.order()).Replace(s["list"])
+			for _, suffix := range []string{"", unreadSuffix} {
+				s[listName(tables, w)+suffix] = strings.NewReplacer("{list_tables}", strings.Join(branches, " UNION ALL "),
+					"{list_rows}", condition, "{list_order}", w.order()).Replace(s["list"+suffix])
+			}
 		}
 	}
 	delete(s, "list")
+	delete(s, "list"+unreadSuffix)
 }
 
 // deadWays are the ways to dead letters, and the condition of each on the parameters of dead letters: $3 type, $4 tenant,

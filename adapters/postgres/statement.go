@@ -77,6 +77,7 @@ func loadStatements() (statements, error) {
 	)
 	all.vary("{targeted}", "", "AND target IS NOT NULL", targetedSuffix)
 	all.vary("{j.targeted}", "", "AND j.target IS NOT NULL", targetedSuffix)
+	all.addUnread()
 	all.vary("{where_published}", "WHERE "+published, "", ofAllSuffix)
 	for name, text := range all {
 		all[name] = parts.Replace(fleetParts.Replace(text))
@@ -99,6 +100,22 @@ func loadStatements() (statements, error) {
 		all[name] = rights.Replace(text)
 	}
 	return all, nil
+}
+
+// addUnread makes of the statements that show single jobs forms that read no value which is kept apart from its row: what
+// such a value raises they do not.
+func (s statements) addUnread() {
+	large := []string{"payload json", "target json", "errors json", "covers json", "tags text[]", "backoff bigint[]"}
+	brief := withoutLarge(recordColumns, large...)
+	raised := strings.NewReplacer("lease_token,", "least(lease_token, 9223372036854775806) + 1 AS lease_token,", "NULL::json AS payload", "'null'::json AS payload").Replace(brief)
+	list := strings.NewReplacer("{record}", brief, " result,", " NULL::json AS result,")
+	single := strings.NewReplacer("{live}", brief+", "+liveColumns, "{ended}", brief+", "+strings.Replace(endedColumns, " result,", " NULL::json AS result,", 1), "{j.raised}", raised)
+	for _, name := range []string{"list", "list_in_flight"} {
+		s[name+unreadSuffix] = list.Replace(s[name])
+	}
+	for _, name := range []string{"get", "cancel"} {
+		s[name+unreadSuffix] = single.Replace(s[name])
+	}
 }
 
 // vary makes two statements of each that has the mark: one with the usual text there, and under its name with the
@@ -143,6 +160,9 @@ func withoutLarge(columns string, large ...string) string {
 	}
 	return strings.Join(list, ",")
 }
+
+// unreadSuffix names the form of a statement that leaves large values unread.
+const unreadSuffix = "_unread"
 
 // waitingSuffix names the form of a statement that waits for locked rows, up to the lock timeout, instead of
 // passing over them.

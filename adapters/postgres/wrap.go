@@ -56,7 +56,7 @@ func wrap(act string, err error) error {
 	var server *pgconn.PgError
 	if errors.As(err, &server) {
 		if isRowFault(server) {
-			return fmt.Errorf("postgres: %s: %w: %w", act, core.ErrRow, &rowError{server.Message + " (SQLSTATE " + server.Code + ")"})
+			return fmt.Errorf("postgres: %s: %w: %w", act, core.ErrRow, &rowError{server.Message + " (SQLSTATE " + server.Code + ")", strings.HasPrefix(server.Code, "XX")})
 		}
 		if sentinel := sentinelOf(server); sentinel != nil {
 			return fmt.Errorf("postgres: %s: %w: %s (SQLSTATE %s)", act, sentinel, server.Message, server.Code)
@@ -70,7 +70,10 @@ func wrap(act string, err error) error {
 }
 
 // rowError is what the server said of a row, without what was being done.
-type rowError struct{ text string }
+type rowError struct {
+	text   string
+	unread bool // a value of the row cannot be read
+}
 
 func (e *rowError) Error() string { return e.text }
 

@@ -96,6 +96,7 @@ func (a *app) printJob(j *client.Job) {
 	a.printRun(j)
 	line("worker", j.WorkerID)
 	line("lease until", jobTime(j, "lease_until", j.LeaseUntil))
+	line("unreadable", j.Unreadable)
 	line("payload", string(j.Payload))
 	line("result", string(j.Result))
 	for _, e := range j.Errors {

@@ -20,7 +20,7 @@ func TestEveryFieldOfAJobIsPrinted(t *testing.T) {
 		"expires_at": "2026-03-01T12:00:02Z", "backoff": []string{"30s"}, "target": map[string]any{"url": "https://example.com"}, "tags": []string{"x"},
 		"worker_id": "w", "lease_until": "2026-03-01T12:00:03Z", "schedule": "s", "scheduled_for": "2026-03-01T12:00:04Z", "catch_up": true, "covers": 3,
 		"covers_from": "2026-03-01T12:00:05Z", "created_at": "2026-03-01T12:00:06Z", "started_at": "2026-03-01T12:00:07Z", "finished_at": "2026-03-01T12:00:08Z",
-		"out_of_range": map[string]string{"started_at": "infinity"},
+		"out_of_range": map[string]string{"started_at": "infinity"}, "unreadable": "lost",
 	}
 	printed := func() string {
 		document, err := json.Marshal(fields)

@@ -131,6 +131,9 @@ func (r *Reporter) job(ctx context.Context, ref core.Ref) (core.Job, error) {
 	if errors.Is(err, core.ErrNotFound) {
 		return core.Job{}, core.ErrStale
 	}
+	if err == nil && job.Unreadable != "" {
+		return core.Job{}, fmt.Errorf("read job %d: %w: %s", ref.ID, core.ErrRow, job.Unreadable) // an end would overwrite its errors
+	}
 	return job, err
 }
 

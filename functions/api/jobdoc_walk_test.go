@@ -25,7 +25,7 @@ func TestEveryFieldOfAJobIsInItsDocument(t *testing.T) {
 		return b.do("GET", "/v1/jobs/1", "").want(t, http.StatusOK).body
 	}
 	whole := fullJob()
-	whole.Reason = "expired"
+	whole.Reason, whole.Unreadable = "expired", "lost"
 	of := document(whole)
 	other := reflect.ValueOf(core.Job{ID: 2, Priority: core.Critical, Status: core.Done, RunAt: at(30), CreatedAt: at(31)}) // what every job has
 	walked := 0

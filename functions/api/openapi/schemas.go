@@ -64,6 +64,7 @@ type JobDoc struct {
 	StartedAt   string            `json:"started_at,omitempty" format:"date-time" doc:"Start of the last attempt."`
 	FinishedAt  string            `json:"finished_at,omitempty" format:"date-time"`
 	OutOfRange  map[string]string `json:"out_of_range,omitempty" doc:"What SQL has stored for fields whose times RFC 3339 has no form for, such as infinity or a year of five digits; the fields themselves show the first or last time of the range." example:"{\"run_at\":\"infinity\"}"`
+	Unreadable  string            `json:"unreadable,omitempty" doc:"A value of the row cannot be read any more, and this is what the store says of it: payload is null, errors and tags are empty, and result, target, backoff and covers are left out, whatever the job had." example:"missing chunk number 0 for toast value 16500 in pg_toast_16390 (SQLSTATE XX001)"`
 	Duplicate   bool              `json:"duplicate,omitempty" doc:"In answers to a submit: the dedupe key was taken, and this is the job that has it."`
 	Abridged    bool              `json:"abridged,omitempty" doc:"In the answer to a batch, of a duplicate of more than 4 KiB: payload is null, errors is empty and target is left out, whatever the job has."`
 }

@@ -18,7 +18,11 @@ func AppendJob(b []byte, j *core.Job, duplicate bool) []byte {
 	b = append(b, `{"id":"`...)
 	b = strconv.AppendInt(b, j.ID, 10)
 	b = AppendField(append(b, '"'), "type", j.Type)
-	b = AppendRaw(append(b, `,"payload":`...), j.Payload, "{}")
+	absent := "{}"
+	if j.Unreadable != "" {
+		absent = "null"
+	}
+	b = AppendRaw(append(b, `,"payload":`...), j.Payload, absent)
 	b = AppendField(b, "priority", j.Priority.String())
 	if j.Tenant != "" {
 		b = AppendField(b, "tenant", j.Tenant)
@@ -50,6 +54,9 @@ func AppendJob(b []byte, j *core.Job, duplicate bool) []byte {
 	b = AppendTime(b, "started_at", j.StartedAt)
 	b = AppendTime(b, "finished_at", j.FinishedAt)
 	b = appendJobOutOfRange(b, j)
+	if j.Unreadable != "" {
+		b = AppendField(b, "unreadable", j.Unreadable)
+	}
 	if duplicate {
 		b = append(b, `,"duplicate":true`...)
 	}
