@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/belfry-dev/belfry/core"
 )
 
 // Options of a client. The zero value is ready.
@@ -48,10 +50,8 @@ func New(address string, opts Options) (*Client, error) {
 	case u.RawQuery != "" || u.Fragment != "":
 		return nil, errors.New("client: the address must not have a query or a fragment")
 	}
-	for i := range len(opts.Token) {
-		if c := opts.Token[i]; c <= ' ' || c > '~' {
-			return nil, fmt.Errorf("client: the token holds a character that is not visible ASCII, at byte %d", i)
-		}
+	if fault := core.TokenTextFault(opts.Token); fault != "" {
+		return nil, fmt.Errorf("client: the token %s", fault)
 	}
 	r := &opts.Retry
 	if r.Tries < 0 || r.MinWait < 0 || r.MaxWait < 0 || r.Timeout < 0 {

@@ -83,6 +83,21 @@ func ParseToken(text string) (id string, hash [32]byte, ok bool) {
 	return id, sha256.Sum256([]byte(text)), true
 }
 
+// TokenTextFault says why a token that somebody chose cannot be sent in a header as it is, as the end of a sentence about the
+// token, without repeating it; "" means that it can. Quotes around it are those of a file or a shell that kept them.
+func TokenTextFault(text string) string {
+	const quotes = "\"'`"
+	for i := range len(text) {
+		if c := text[i]; c <= ' ' || c > '~' {
+			return fmt.Sprintf("holds a character that is not visible ASCII, at byte %d", i)
+		}
+	}
+	if text != "" && (strings.Contains(quotes, text[:1]) || strings.Contains(quotes, text[len(text)-1:])) {
+		return "begins or ends with a quotation mark, which is taken as a part of the value: write it without quotes"
+	}
+	return ""
+}
+
 // ValidTokenID reports whether id may be a token's id.
 func ValidTokenID(id string) bool { return len(id) == TokenIDLength && alphanumeric(id) }
 

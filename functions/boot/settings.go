@@ -40,7 +40,7 @@ type Settings struct {
 	HealthAddr string        `env:"BELFRY_HEALTH_ADDR" doc:"Address where cmd/server, and workers in containers that pull, say whether they make progress; unset it is :8081."`
 	StartWait  time.Duration `env:"BELFRY_START_WAIT" envDefault:"2m" doc:"How long cmd/server waits at its start for PostgreSQL and the queues to answer, 0s to 24h."`
 
-	Tokens   []string `env:"BELFRY_TOKENS" doc:"Bearer tokens, with commas, that may do everything; at least 20 characters each. Beyond a loopback address these or tokens of belfry tokens create are required."`
+	Tokens   []string `env:"BELFRY_TOKENS" doc:"Bearer tokens, with commas, that may do everything; at least 20 characters of visible ASCII each, not in quotes. Beyond a loopback address these or tokens of belfry tokens create are required."`
 	Insecure bool     `env:"BELFRY_INSECURE" envDefault:"false" doc:"true serves any address while there are no tokens."`
 	APIRate  int      `env:"BELFRY_API_RATE" envDefault:"2000" doc:"Requests a second that one process answers one token, or one address without one, 1 to 1000000; 0 sets no bound."`
 
@@ -198,8 +198,11 @@ func (s Settings) Check() error {
 	within("BELFRY_HISTORY_RETENTION", s.HistoryRetention, 0, 100*365*24*time.Hour)
 	within("BELFRY_DEAD_LETTER_RETENTION", s.DeadRetention, 0, 100*365*24*time.Hour)
 	for i, t := range s.Tokens {
-		if len(t) < 20 || strings.ContainsAny(t, " \t\r\n") {
-			bad("BELFRY_TOKENS", "token %d has %d characters, want at least 20 without spaces", i+1, len(t))
+		switch fault := core.TokenTextFault(t); {
+		case fault != "":
+			bad("BELFRY_TOKENS", "token %d %s", i+1, fault)
+		case len(t) < 20:
+			bad("BELFRY_TOKENS", "token %d has %d characters, want at least 20", i+1, len(t))
 		}
 	}
 	if _, ok := logLevels[s.LogLevel]; !ok {
