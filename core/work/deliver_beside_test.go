@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/queuegroup"
 	"github.com/belfry-dev/belfry/core/typecache"
 	"github.com/belfry-dev/belfry/core/typecache/typestoretest"
 )
@@ -74,18 +75,24 @@ func TestDelivererLeavesHandledJobs(t *testing.T) {
 	})
 }
 
-// TestDelivererPassesOnHandledJobs: the same over a queue that both receive from.
+// TestDelivererPassesOnHandledJobs: the same over a queue that both receive from. The worker that only delivers meets each
+// message first.
 func TestDelivererPassesOnHandledJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, queue, l := newMemStore(), newMemQueue(time.Minute), &ledger{}
-		deliverer := newQueueRig(t, store, queue, nil, Options{Deliver: l.by("deliverer"), Types: markedTypes(t)})
-		newQueueRig(t, store, queue, core.Handlers{"report": l.by("handler")}, Options{ID: "handler"})
+		// With one slot it receives one message at a time, and leaves the others to the handler.
+		deliverer := newQueueRig(t, store, queue, nil, Options{Slots: 1, CriticalSlots: -1, Deliver: l.by("deliverer"), Types: markedTypes(t)})
+		if err := store.Announce(t.Context(), core.Presence{ID: "handler", Queues: true, Types: []string{"report"}}); err != nil {
+			t.Fatal(err)
+		}
 		time.Sleep(time.Second)
 		var ids []int64
 		for range 40 {
 			ids = append(ids, store.dispatch(t, queue, core.NewJob{Type: "report"}))
 		}
-		time.Sleep(3 * time.Second)
+		time.Sleep(100 * time.Millisecond)
+		newQueueRig(t, store, queue, core.Handlers{"report": l.by("handler")}, Options{ID: "handler"})
+		time.Sleep(20 * time.Second)
 		doneUncharged(t, store, l, ids, nil)
 		if n := deliverer.worker.Counts().Strayed; n == 0 {
 			t.Error("no message came to the worker that only delivers, or none was counted as stray")
@@ -110,6 +117,29 @@ func TestDelivererHandsBackNobodysJobs(t *testing.T) {
 		}
 		if n := queue.left(); n != 0 {
 			t.Errorf("%d messages left", n)
+		}
+	})
+}
+
+// TestDelivererOfAGroupHandsBackNobodysJobs: the same where the worker names the types of its groups one by one, so that the type
+// seems to have a live worker: the message does not go round for ever.
+func TestDelivererOfAGroupHandsBackNobodysJobs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, l, queues := newMemStore(), &ledger{}, map[string]*memQueue{}
+		grouped, err := queuegroup.NewQueue(madeGroups(t, map[string][]string{"media": {"report"}}), func(group string) (core.Queue, error) {
+			queues[group] = newMemQueue(time.Minute)
+			return queues[group], nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		newQueueRig(t, store, grouped, nil, Options{Groups: []string{"media"}, Deliver: l.by("deliverer"), Types: markedTypes(t)})
+		time.Sleep(time.Second)
+		id := store.dispatch(t, queues["media"], core.NewJob{Type: "report"})
+		time.Sleep(20 * time.Second)
+		job := store.get(id)
+		if job.Status != core.Scheduled || job.Attempts != 0 || job.Snoozes != 0 || queues["media"].left() != 0 {
+			t.Errorf("%s after %d attempts and %d snoozes, %d messages left", job.Status, job.Attempts, job.Snoozes, queues["media"].left())
 		}
 	})
 }

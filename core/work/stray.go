@@ -17,6 +17,7 @@ const (
 	fleetRecent = 500 * time.Millisecond // and when it is about to count as unhandled
 	strayFor    = time.Minute            // how long a stray is remembered after it was last here
 	strayWait   = 5 * time.Millisecond   // how long one that comes back is kept
+	strayAlone  = 40                     // coming so often it is taken for one that only this worker announces
 	strayLuck   = 6                      // it may come so often by chance; then it is kept twice as long each time
 	strayMost   = 250 * time.Millisecond // and at most, while few are kept
 	strayEach   = time.Millisecond       // for each that is: a worker passes no more than a thousand a second on again
@@ -63,6 +64,13 @@ func (s *strays) met(id int64, now time.Time) (keepFor time.Duration) {
 		return 0
 	}
 	return min(strayWait<<min(max(seen.times-strayLuck, 0), 20), max(strayMost, time.Duration(s.kept)*strayEach))
+}
+
+// times is how often a job's message was here of late.
+func (s *strays) times(id int64) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.jobs[id].times
 }
 
 func (s *strays) keep(n int) {
@@ -123,7 +131,9 @@ func (r *receiver) leave(ctx context.Context, messages []held) {
 		}
 		others, nobody = nil, nil
 		for _, m := range messages {
-			if fleet.Live[m.Type] {
+			// A worker of some groups announces the marked types of these as its own, so it may find only itself.
+			alone := r.w.restricted() && r.w.announcer.seen.times(m.ID) >= strayAlone
+			if fleet.Live[m.Type] && !alone {
 				others = append(others, m)
 			} else {
 				nobody = append(nobody, m)
