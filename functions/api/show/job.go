@@ -27,7 +27,7 @@ func AppendJob(b []byte, j *core.Job, duplicate bool) []byte {
 	if j.Tenant != "" {
 		b = AppendField(b, "tenant", j.Tenant)
 	}
-	b = AppendTime(b, "run_at", runAt(j))
+	b = AppendTime(b, "run_at", always(j.RunAt))
 	b = AppendField(b, "status", j.Status.String())
 	if j.Reason != "" {
 		b = AppendField(b, "reason", j.Reason)
@@ -50,7 +50,7 @@ func AppendJob(b []byte, j *core.Job, duplicate bool) []byte {
 		b = AppendTime(b, "lease_until", j.LeaseUntil)
 	}
 	b = appendRun(b, j.Run)
-	b = AppendTime(b, "created_at", j.CreatedAt)
+	b = AppendTime(b, "created_at", always(j.CreatedAt))
 	b = AppendTime(b, "started_at", j.StartedAt)
 	b = AppendTime(b, "finished_at", j.FinishedAt)
 	b = appendJobOutOfRange(b, j)
@@ -63,12 +63,12 @@ func AppendJob(b []byte, j *core.Job, duplicate bool) []byte {
 	return append(b, '}')
 }
 
-// runAt is when a job may start. Every job has such a time: none is the database's -infinity.
-func runAt(j *core.Job) time.Time {
-	if j.RunAt.IsZero() {
+// always is a time that every job has: none is the database's -infinity.
+func always(t time.Time) time.Time {
+	if t.IsZero() {
 		return time.Date(-infiniteYear, 1, 1, 0, 0, 0, 0, time.UTC)
 	}
-	return j.RunAt
+	return t
 }
 
 // appendJobOutOfRange is AppendOutOfRange of a job.
@@ -83,8 +83,8 @@ func appendJobOutOfRange(b []byte, j *core.Job) []byte {
 	if j.Status != core.Running {
 		leaseUntil = time.Time{}
 	}
-	return AppendOutOfRange(b, TimeField{"run_at", runAt(j)}, TimeField{"expires_at", j.ExpiresAt}, TimeField{"lease_until", leaseUntil},
-		TimeField{"scheduled_for", scheduledFor}, TimeField{"covers_from", coversFrom}, TimeField{"created_at", j.CreatedAt},
+	return AppendOutOfRange(b, TimeField{"run_at", always(j.RunAt)}, TimeField{"expires_at", j.ExpiresAt}, TimeField{"lease_until", leaseUntil},
+		TimeField{"scheduled_for", scheduledFor}, TimeField{"covers_from", coversFrom}, TimeField{"created_at", always(j.CreatedAt)},
 		TimeField{"started_at", j.StartedAt}, TimeField{"finished_at", j.FinishedAt})
 }
 
