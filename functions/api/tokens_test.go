@@ -192,16 +192,16 @@ func TestFirstUsesAreNotRefused(t *testing.T) {
 	for range 1500 {
 		good = append(good, b.keep(core.Token{Role: core.RoleRead}))
 	}
-	flood := b.madeUp(3000)
+	flood := b.madeUp(1500)
 	if got := b.atOnce(flood); got[http.StatusUnauthorized] != len(flood) {
 		t.Errorf("made-up tokens: %v", got)
 	}
 	done := make(chan map[int]int, 1)
-	go func() { done <- b.atOnce(append(b.madeUp(3000), flood...)) }()
+	go func() { done <- b.atOnce(append(b.madeUp(1500), flood...)) }()
 	if got := b.atOnce(good); got[http.StatusOK] != len(good) {
 		t.Errorf("valid tokens: %v", got)
 	}
-	if got := <-done; got[http.StatusUnauthorized] != 6000 {
+	if got := <-done; got[http.StatusUnauthorized] != 3000 {
 		t.Errorf("made-up tokens: %v", got)
 	}
 	if n := store.most.Load(); n > 2 {
