@@ -25,7 +25,7 @@ func TestOnceGoesOnWhileThereIsMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Store: store, Queue: queue, Holder: "a", Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	o := Options{Store: store, Queue: queue, Holder: "a", Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Functions: true}
 	o.Settings.Tick, o.Settings.BucketLease = time.Hour, 4*time.Hour // its time does not end first, however busy the machine
 	f, err := New(t.Context(), o)
 	if err != nil {

@@ -47,6 +47,7 @@ BEYOND_THE_SCHEMA = [
         r"^must be the belfry-lease-token of ",
         r"^was used for another request; ",  # an idempotency key
         r"^is refused: ",  # a target, by what is set up here
+        r"^cannot be used: this server has no webhook secrets",
         r"^must be true where nothing else says ",  # one of several
         r"^must be later than ",  # the ends of a range
         r"^means nothing with(out)? ",  # fields that go together
