@@ -107,8 +107,8 @@ func ValidTrace(text string) bool {
 	return true
 }
 
-// ReservedPrefix begins, in whatever case, the types and dedupe keys that only Belfry itself gives to jobs: so a receiver
-// may believe what a delivery's type says, and no caller can take the key of an alert.
+// ReservedPrefix is the prefix, in upper or lower case, of the types and dedupe keys that only Belfry itself gives to jobs.
+// So a receiver can trust the type of a delivery, and no caller can take the key of an alert.
 const ReservedPrefix = "belfry."
 
 const reservedRule = "must not begin with belfry.: Belfry keeps such names for itself"

@@ -74,8 +74,8 @@ type Job struct {
 	Result json.RawMessage // of done jobs; nil means none
 	Reason string          // why it was cancelled: "cancelled" or "expired"; "" otherwise
 
-	// Unreadable is what the store says of a value of the row that cannot be read. Payload, Target, Backoff, Tags, Run.Covers, Errors and
-	// Result are then empty, whatever the row has. "" otherwise.
+	// Unreadable is the store's error if a value of the row cannot be read; "" otherwise. Payload, Target, Backoff, Tags, Run.Covers,
+	// Errors and Result are then left empty.
 	Unreadable string
 
 	CreatedAt  time.Time

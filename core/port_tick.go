@@ -40,7 +40,7 @@ type TickResult struct {
 	// QueuedTypes are the same by priority and type, where that was asked for; capped at CountCap for each priority on average.
 	QueuedTypes []QueuedType
 	Schedules   []Schedule    // that need an Advance: an instant is due, one waits and no run is active, or a success is overdue
-	WaitingTo   int64         // the last schedule of a full page of those with a run that waits. Zero means that it was not full
+	WaitingTo   int64         // the last schedule of a page of those with a waiting run; zero if the page was not full
 	ScheduleIn  time.Duration // until the next one does, at most an hour; 0 when ScheduleLimit was reached
 	Unsent      bool          // events of alerts wait to be published
 	Failed      bool          // jobs failed for good that WatchFailures has not seen

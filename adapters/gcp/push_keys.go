@@ -31,7 +31,7 @@ type Keys interface {
 const (
 	maxKeys      = 1 << 20 // bytes of a key set
 	fetchTimeout = 10 * time.Second
-	shortestKeys = time.Minute // how long keys are kept, whatever the answer says
+	shortestKeys = time.Minute // how long keys are kept at least
 	longestKeys  = 24 * time.Hour
 	usualKeys    = time.Hour       // where the answer does not say
 	staleKeys    = time.Hour       // how much longer, while no new ones are to be had

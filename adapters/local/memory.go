@@ -22,14 +22,14 @@ type memory struct {
 	mu      sync.Mutex
 	ready   []*held
 	hidden  hidden
-	waiting []*waiter // who takes next, in the order in which they came
+	waiting []*waiter // in the order of their arrival; the first takes next
 	breaks  int       // times its connections broke
 	broken  error     // how, the last time
 }
 
-// waiter is a take that has found nothing. It keeps its place until it has taken something or leaves.
+// waiter is a call of take. It keeps its place in the line until it returns.
 type waiter struct {
-	look chan struct{} // filled when there may be something for it
+	look chan struct{} // receives when a message may be ready for it
 }
 
 // held is one message of a memory.
@@ -57,15 +57,15 @@ func (m *memory) add(bodies [][]byte) {
 	m.wakeFirst()
 }
 
-// wakeFirst tells who has waited longest to look; who leaves something behind wakes the next. So each message goes to the
-// one who has been without for longest, as brokers take their consumers in turn.
+// wakeFirst wakes the waiter that came first. A waiter that takes less than there is wakes the next. So messages go to
+// waiters in turn, as brokers serve their consumers.
 func (m *memory) wakeFirst() {
 	if len(m.waiting) > 0 {
 		m.waiting[0].wake()
 	}
 }
 
-// wakeAll tells all who wait to look. They keep their places.
+// wakeAll wakes every waiter. They keep their places.
 func (m *memory) wakeAll() {
 	for _, w := range m.waiting {
 		w.wake()
@@ -75,7 +75,7 @@ func (m *memory) wakeAll() {
 func (w *waiter) wake() {
 	select {
 	case w.look <- struct{}{}:
-	default: // it has not looked yet
+	default: // it is woken already
 	}
 }
 
@@ -106,7 +106,7 @@ func (m *memory) take(ctx context.Context, max, breaks int) ([]delivered, error)
 	}
 }
 
-// leave gives a place up, and wakes who is first now if there is something for it.
+// leave removes a waiter, and wakes the new first one if messages are ready.
 func (m *memory) leave(w *waiter) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

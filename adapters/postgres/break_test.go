@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/belfry-dev/belfry/core/storetest"
+	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
 // breaks are what makes jobs of a type raise an error: the statements, with a name of their own in {name} and the type in
@@ -34,9 +35,7 @@ func (db *database) Break(t *testing.T, how storetest.Break, id int64) (mend fun
 	}
 	switch how {
 	case storetest.BreakPayload:
-		if !loseToast(t, conn, id) {
-			return nil
-		}
+		loseToast(t, conn, id)
 		return func() { run("UPDATE belfry.jobs SET payload = '{}' WHERE id = $1", id) }
 	case storetest.BreakTwin:
 		run(`INSERT INTO belfry.dead_letters (id, run_at, created_at, finished_at, lease_token, ended_token, claim_id, dispatch_fence, attempts, max_attempts, snoozes,
@@ -69,19 +68,18 @@ func (db *database) Break(t *testing.T, how storetest.Break, id int64) (mend fun
 	return mend
 }
 
-// loseToast takes away what the server keeps apart of a job's payload: reading it then raises an error. Without the
-// extension pg_surgery that cannot be done.
-func loseToast(t *testing.T, conn *pgx.Conn, id int64) bool {
+// loseToast deletes the part of a job's payload that the server keeps out of line, so that reading it raises an error. The
+// test needs the extension pg_surgery.
+func loseToast(t *testing.T, conn *pgx.Conn, id int64) {
 	t.Helper()
-	return loseToastOf(t, conn, "belfry.jobs", id)
+	loseToastOf(t, conn, "belfry.jobs", id)
 }
 
 // loseToastOf is loseToast of a row of another table.
-func loseToastOf(t *testing.T, conn *pgx.Conn, table string, id int64) bool {
+func loseToastOf(t *testing.T, conn *pgx.Conn, table string, id int64) {
 	t.Helper()
 	if _, err := conn.Exec(t.Context(), `CREATE EXTENSION IF NOT EXISTS pg_surgery`); err != nil {
-		t.Logf("a value that is kept apart can only be lost with the extension pg_surgery: %v", err)
-		return false
+		testenv.NotInstalled(t, "pg_surgery", err)
 	}
 	_, err := conn.Exec(t.Context(), fmt.Sprintf(`
 DO $$
@@ -105,5 +103,4 @@ $$`, id, table))
 	if err := conn.QueryRow(t.Context(), "SELECT payload FROM "+table+" WHERE id = $1", id).Scan(&text); err == nil {
 		t.Fatal("the payload can still be read")
 	}
-	return true
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Whatever is in the way of a connection, each way to the database names the host and the cause, in words of no package of Go's.
+// Every way to the database names the host and the cause of a failed connection, without a text of Go's packages.
 func TestConnectionFaultsNameTheHost(t *testing.T) {
 	without := must(url.Parse(migrated(t))) // a server without TLS
 	server := httptest.NewServer(http.NotFoundHandler())

@@ -16,7 +16,7 @@ import (
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
-// No password in an error, whatever is wrong with the address.
+// No error shows the password of an address that cannot be used.
 func TestNoErrorQuotesThePassword(t *testing.T) {
 	address, err := url.Parse(migrated(t))
 	if err != nil {

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/belfry-dev/belfry/internal/rulestest"
+	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
 // newRole makes a role for this test that the connection can become.
@@ -83,7 +85,7 @@ func TestFunctionsTakeNoCollation(t *testing.T) {
 	address := migrated(t)
 	conn := connect(t, address)
 	if value[int](t, conn, `SELECT count(*) FROM pg_collation WHERE collprovider = 'i'`) == 0 {
-		t.Skip("left out, because this server was built without ICU")
+		testenv.NotInstalled(t, "icu", errors.New("the server was built without it"))
 	}
 	script(t, conn, `CREATE COLLATION belfry.loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false)`)
 	const call = `$1::text COLLATE belfry.loose, priority => $2::text COLLATE belfry.loose, tenant => $3::text COLLATE belfry.loose, dedupe_key => $4::text COLLATE belfry.loose,

@@ -16,8 +16,8 @@ import (
 // oldestServer is the oldest version of PostgreSQL whose features the statements keep to.
 const oldestServer = 14
 
-// beginSession looks at each new connection: the server, its database and its role may have been changed since the last
-// one. A session of its own is given settings that hold until it ends, whatever is changed later.
+// beginSession checks each new connection: the server, its database or its role may have changed since the last one. A
+// session that only this connection uses gets settings that hold until it ends.
 func (s *Store) beginSession(ctx context.Context, conn *pgx.Conn) error {
 	pg := conn.PgConn()
 	own := [][]byte{[]byte(strconv.FormatUint(uint64(pg.PID()), 10)), []byte(milliseconds(sessionLockWait))}

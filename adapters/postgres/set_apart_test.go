@@ -25,9 +25,7 @@ func TestRowFaults(t *testing.T) {
 		SELECT i, CASE i WHEN 4 THEN 'refused' WHEN 5 THEN 'late' ELSE 'a' END, now(),
 		       CASE WHEN i = 2 THEN (SELECT json_agg(md5(random()::text)) FROM generate_series(1, 500)) ELSE '1' END
 		FROM generate_series(1, 6) AS i`)
-	if !loseToast(t, conn, 2) {
-		t.Skip("without a payload that is lost")
-	}
+	loseToast(t, conn, 2)
 	run(`CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not this one'; END $$`)
 	run(`CREATE TRIGGER refuse BEFORE UPDATE ON belfry.jobs FOR EACH ROW WHEN (old.type = 'refused') EXECUTE FUNCTION public.refuse()`)
 	run(`CREATE CONSTRAINT TRIGGER late AFTER UPDATE ON belfry.jobs DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.type = 'late') EXECUTE FUNCTION public.refuse()`)
@@ -92,8 +90,9 @@ func TestUnreadableValues(t *testing.T) {
 		attempts, max_attempts, snoozes, dispatches, status, priority, type, tenant, payload)
 		SELECT i, now(), now(), now(), 1, 0, 0, 0, 1, 1, 0, 0, 5, 2, 'a', '', ` + payload + ` FROM generate_series(1, 3) AS i`)
 	bad := []int64{2, 12, 77, 135}
-	if !loseToastOf(t, conn, "belfry.dead_letters", 2) || !loseToast(t, conn, 12) || !loseToast(t, conn, 77) || !loseToast(t, conn, 135) {
-		t.Skip("without payloads that are lost")
+	loseToastOf(t, conn, "belfry.dead_letters", 2)
+	for _, id := range bad[1:] {
+		loseToast(t, conn, id)
 	}
 	shown := func(jobs []core.Job) {
 		t.Helper()

@@ -9,8 +9,9 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// SubmitOnceEach writes the jobs of many calls with one statement, or with two where a key turns out to be known; see core.SubmitStore. It may be sent again whatever became
-// of it: the keys find what was written. Another statement looks for the answers of calls that wrote nothing.
+// SubmitOnceEach writes the jobs of many calls with one statement, or with two if a key is already kept; see core.SubmitStore.
+// It can safely be sent again: the keys find what was written. One more statement reads the answers of calls that wrote
+// nothing.
 func (s *Store) SubmitOnceEach(ctx context.Context, calls []core.OnceCall) ([]core.OnceAnswer, error) {
 	s.serves.Store(true)
 	answers := make([]core.OnceAnswer, len(calls))

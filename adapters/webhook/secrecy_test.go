@@ -16,8 +16,8 @@ import (
 	"github.com/belfry-dev/belfry/core/decide"
 )
 
-// Secrets, payloads, headers, paths and queries of targets, and what targets answer, are in no error and in no
-// log, whatever way a delivery ends.
+// However a delivery ends, no error and no log line holds a secret, a payload, a header, a target's path or query, or a
+// target's answer.
 func TestNothingTellsSecrets(t *testing.T) {
 	var logged bytes.Buffer
 	before, flags := log.Writer(), log.Flags()

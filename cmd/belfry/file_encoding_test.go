@@ -11,7 +11,7 @@ import (
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
 
-// Whatever file a command reads: a byte order mark is cut off, or named where the text goes on as it is, and UTF-16, which
+// In every file that a command reads, a byte order mark is cut off, or named where the text goes on as it is, and UTF-16, which
 // PowerShell's > writes, is named.
 func TestEncodingsOfFiles(t *testing.T) {
 	dir := t.TempDir()

@@ -125,8 +125,8 @@ func (a *app) cancelCommand() *cobra.Command {
 	return c
 }
 
-// liveOf looks at jobs before they are cancelled: which of the ids could be read, how many of those jobs have not ended,
-// and the first error. The other errors are reported as they come.
+// liveOf reads jobs before they are cancelled. It returns the ids that could be read, how many of those jobs have not
+// ended, and the first error; it reports the other errors itself.
 func (a *app) liveOf(ctx context.Context, api *client.Client, ids []string) (known []string, live int, err error) {
 	err = a.each(ids, func(id string) error {
 		job, err := api.Get(ctx, id)

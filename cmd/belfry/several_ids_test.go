@@ -23,8 +23,8 @@ func TestCommandsWithSeveralIDsNameAllUnknownOnes(t *testing.T) {
 		on      *rig
 		unknown [2]string
 		good    func() string
-		done    string // what the output has of the good one; ID stands for its id
-		dry     string // the same of the dry run; "" where there is none
+		done    string // the output for the id that exists, with ID in its place
+		dry     string // the same with --dry-run; "" if the command has no such flag
 	}{
 		"jobs get":             {r, jobs, func() string { return r.submit("later", "--delay", "1h") }, "ID", ""},
 		"jobs cancel":          {r, jobs, func() string { return r.submit("later", "--delay", "1h") }, "job ID is cancelled", "1 job would be cancelled"},

@@ -9,10 +9,10 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// A job whose run is lost with its worker is not yet guilty of it: all that ran beside what ended the process is lost with
-// it. So losses cost a job one attempt in all and have a budget of their own. They are spread over the whole wait, so that
-// what was lost together does not start together again; and after SuspectLosses in a row the job runs beside few other
-// suspects or none, see suspects. So whatever ends processes reaches MaxLosses alone.
+// A job that is lost with its worker need not have ended it: every job that ran beside the cause is lost too. So losses cost
+// a job one attempt in all and have a budget of their own. Retries are spread over the whole wait, so that jobs lost
+// together do not start together again. After SuspectLosses in a row a job runs beside few other suspects or none; see
+// suspects. So only a job that ends processes reaches MaxLosses.
 
 var (
 	errLost        = errors.New("the worker was lost: its lease passed")

@@ -59,8 +59,8 @@ func TestDecideLost(t *testing.T) {
 	}
 }
 
-// TestLossesProperties: whatever happens to a job, losses alone cost it one attempt, and MaxLosses of them in a row end
-// it. The attempts of one with max_attempts above 1 are used up by what its own runs came to.
+// TestLossesProperties: in any history of a job, losses cost it one attempt in all, and MaxLosses in a row end it. With
+// max_attempts above 1, only its own runs use up the other attempts.
 func TestLossesProperties(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {

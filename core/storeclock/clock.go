@@ -22,7 +22,7 @@ type Store interface {
 }
 
 // Clock tells the store's time without asking it each time: from the last reading, and this process's monotonic clock. So
-// what is judged by it (run_at, expires_at, the end of a token) is judged alike by all processes, whatever their clocks say. It
+// what is judged by it (run_at, expires_at, the end of a token) is judged alike by all processes. It
 // is exact to about the time that a reading takes. Where the store does not answer it goes on from the last reading, or by this
 // process's clock. Safe for concurrent use.
 type Clock struct {

@@ -59,7 +59,7 @@ func TestPoisonAmongSuspects(t *testing.T) {
 	})
 }
 
-// Innocent suspects are through soon: a worker lets more of them in as they end well, whatever they take, and those turned
+// Innocent suspects are through soon: a worker lets more of them in as they end well, short or long, and those turned
 // away come back when it is their turn. Those that were lost once more run one at a time. Times are those of a bubble, and
 // bounds are twice what docs/handlers.md says.
 func TestSuspectsAreThroughSoon(t *testing.T) {

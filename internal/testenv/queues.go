@@ -85,8 +85,8 @@ func RabbitServer(t testing.TB) *queueserver.Server {
 	return server
 }
 
-// NotInstalled ends a test that needs a server of its own whose programs are not on this machine: an address or a
-// container will not do.
+// NotInstalled ends a test that needs a server of its own, or a part of one, that is not installed on this machine: an
+// address or a container will not do.
 func NotInstalled(t testing.TB, server string, cause error) {
 	t.Helper()
 	missing(t, server, cause, "install its programs")

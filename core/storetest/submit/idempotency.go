@@ -149,12 +149,11 @@ func onceRace(s *storetest.Stage) {
 	}
 }
 
-// onceInFlight holds a first call open where its answer is made.
-func onceInFlight(s *storetest.Stage) {
+// whileOpen runs during while a call with the key is open: written, and waiting for its answer to be made.
+func whileOpen(s *storetest.Stage, key core.IdempotencyKey, typ string, during func() error) {
 	if s.H.Single {
 		s.Skip("this database has one writer: no other call can come between")
 	}
-	typ, key := s.NewType(), onceKey("h", "k", "a")
 	open, end := make(chan struct{}), make(chan struct{})
 	s.Together(func() error {
 		_, err := s.Store.SubmitOnce(s.Ctx, key, []core.NewJob{{Type: typ}}, func(answers []core.Submitted) (core.Answer, error) {
@@ -173,6 +172,13 @@ func onceInFlight(s *storetest.Stage) {
 		case <-s.Ctx.Done():
 			return s.Ctx.Err()
 		}
+		return during()
+	})
+}
+
+func onceInFlight(s *storetest.Stage) {
+	typ, key := s.NewType(), onceKey("h", "k", "a")
+	whileOpen(s, key, typ, func() error {
 		for _, asked := range []string{"a", "b"} { // nobody knows yet whether it is the same
 			if _, err := once(s.Second(), onceKey("h", "k", asked), typ, 1); !errors.Is(err, core.ErrKeyInFlight) {
 				return fmt.Errorf("asking %s while the first is open: %w", asked, err)

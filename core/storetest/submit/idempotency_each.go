@@ -186,28 +186,8 @@ func onceEachRace(s *storetest.Stage) {
 
 // onceEachInFlight sends groups while a call with one of their keys is open.
 func onceEachInFlight(s *storetest.Stage) {
-	if s.H.Single {
-		s.Skip("this database has one writer: no other call can come between")
-	}
 	typ := s.NewType()
-	open, end := make(chan struct{}), make(chan struct{})
-	s.Together(func() error {
-		_, err := s.Store.SubmitOnce(s.Ctx, onceKey("h", "held", "a"), []core.NewJob{{Type: typ}}, func(answers []core.Submitted) (core.Answer, error) {
-			close(open)
-			select {
-			case <-end:
-			case <-s.Ctx.Done():
-			}
-			return renderIDs(answers)
-		})
-		return err
-	}, func() error {
-		defer close(end)
-		select {
-		case <-open:
-		case <-s.Ctx.Done():
-			return s.Ctx.Err()
-		}
+	whileOpen(s, onceKey("h", "held", "a"), typ, func() error {
 		answers, err := s.Second().Store.SubmitOnceEach(s.Ctx, []core.OnceCall{onceCall("a", "a", typ), onceCall("held", "a", typ), onceCall("b", "a", typ)})
 		if err != nil || answers[0].Err != nil || !errors.Is(answers[1].Err, core.ErrKeyInFlight) || answers[2].Err != nil {
 			return fmt.Errorf("%+v, %w", answers, err)

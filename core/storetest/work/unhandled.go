@@ -107,7 +107,7 @@ func unhandledHead(s *storetest.Stage) {
 	}
 	s.Must(s.Store.Unhandled(s.Ctx, storetest.RefsOf(s.Dispatch("nobody's", 1))))
 	ids := s.SubmitMany(20, "a")
-	s.Tick(storetest.TickRequest("holder-1")) // whatever a first tick does once is done
+	s.Tick(storetest.TickRequest("holder-1")) // the first tick also does what happens once
 	read := RowsRead(s, func() {
 		if s.Waits("nobody's") {
 			s.Error("an unhandled type is named as waiting")

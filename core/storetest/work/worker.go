@@ -229,7 +229,7 @@ func unhandledElsewhere(s *storetest.Stage) {
 	if !s.Waits("b") {
 		s.Error("announced, b does not wait")
 	}
-	// What lives counts, whatever mark there was.
+	// A live worker counts more than an earlier mark.
 	s.Must(s.Store.Withdraw(s.Ctx, storetest.Worker("b").ID))
 	s.Must(s.Store.Unhandled(s.Ctx, storetest.RefsOf(s.Dispatch("b", 1))))
 	late := storetest.Worker("b")

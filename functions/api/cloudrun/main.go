@@ -49,7 +49,7 @@ func serve(ctx context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
 	}}, nil
 }
 
-// caller is the address that the request came from: Cloud Run adds it to a header, behind whatever the caller has put
+// caller is the address that the request came from: Cloud Run adds it to a header, behind what the caller has put
 // there, and connects from an address of its own.
 func caller(r *http.Request) string {
 	hops := r.Header.Values("X-Forwarded-For")
