@@ -214,6 +214,7 @@ func TestNothingIsReceivedAhead(t *testing.T) {
 	}
 	send(t, s.topic(t, q), messages(60)...)
 	sub, in := s.subscription(t, q), 0
+	handed := map[string]bool{} // a message that comes twice is hidden once
 	for _, max := range []int{1, 3, 12, 30} {
 		got, err := sub.Receive(t.Context(), max)
 		if err != nil {
@@ -222,8 +223,11 @@ func TestNothingIsReceivedAhead(t *testing.T) {
 		if in += len(got); len(got) > max {
 			t.Errorf("%d came, asked for were %d", len(got), max)
 		}
-		if n := hidden(t, q.places[core.Default]); n != itoa(in) {
-			t.Errorf("after %d were handed out %s are hidden", in, n)
+		for _, d := range got {
+			handed[string(d.Body())] = true
+		}
+		if n := hidden(t, q.places[core.Default]); n != itoa(len(handed)) {
+			t.Errorf("after %d were handed out %s are hidden", len(handed), n)
 		}
 	}
 	if in < 1+3+10+10 {

@@ -24,12 +24,13 @@ func TestConnectionFaultsNameTheHost(t *testing.T) {
 	stranger.User, novhost.Path = url.UserPassword("someone", "canary"), "/nosuch"
 	web := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(web.Close)
-	mail := httptest.NewServer(http.NotFoundHandler())
+	mail := httptest.NewUnstartedServer(http.NotFoundHandler())
 	mail.Config.ConnState = func(conn net.Conn, is http.ConnState) {
 		if is == http.StateNew {
 			_, _ = conn.Write([]byte("220 mail.example ESMTP ready\r\n"))
 		}
 	}
+	mail.Start()
 	t.Cleanup(mail.Close)
 	site, post := web.Listener.Addr().String(), mail.Listener.Addr().String()
 	deaf, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -37,8 +38,9 @@ func TestConnectionFaultsNameTheHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = deaf.Close() })
-	closer := httptest.NewServer(http.NotFoundHandler())
+	closer := httptest.NewUnstartedServer(http.NotFoundHandler())
 	closer.Config.ConnState = func(conn net.Conn, _ http.ConnState) { _ = conn.Close() }
+	closer.Start()
 	t.Cleanup(closer.Close)
 	for _, row := range []struct{ address, says string }{
 		{"amqp://u:canary@127.0.0.1:1/", "no connection to 127.0.0.1:1: connection refused; is RabbitMQ running there?"},

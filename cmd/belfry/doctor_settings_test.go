@@ -25,8 +25,9 @@ func TestDoctorReachesQueues(t *testing.T) {
 		}
 	})
 	here := open.Addr().String()
-	mail := httptest.NewServer(http.NotFoundHandler())
+	mail := httptest.NewUnstartedServer(http.NotFoundHandler())
 	mail.Config.ConnState = func(conn net.Conn, _ http.ConnState) { _, _ = conn.Write([]byte("220 mail.example ESMTP ready\r\n")) }
+	mail.Start()
 	t.Cleanup(mail.Close)
 	for address, want := range map[string]string{
 		testenv.Rabbit(t) + "?queue=q":                                        "queue: ok",
