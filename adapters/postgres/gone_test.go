@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -37,7 +38,7 @@ var endings = map[string]func(t *testing.T, admin *pgx.Conn){
 	},
 }
 
-// A pooled connection that is gone costs the caller nothing: not one call in any round fails.
+// A pooled connection that is gone costs the caller nothing.
 func TestConnectionsThatAreGone(t *testing.T) {
 	for name, end := range endings {
 		for _, way := range []string{"straight", "through PgBouncer"} {
@@ -63,13 +64,20 @@ func TestConnectionsThatAreGone(t *testing.T) {
 	}
 }
 
-// callAtOnce makes calls of all kinds at the same time.
+// broke is what PgBouncer says where a session ended without a word of the server's: nobody knows what was done.
+const broke = "server connection closed (SQLSTATE 08P01)"
+
+// callAtOnce makes calls of all kinds at the same time. Those that may not be sent twice can end with what PgBouncer says of a
+// session that ended under it; all others succeed.
 func callAtOnce(t *testing.T, store core.Store, round string) {
 	t.Helper()
 	var calls sync.WaitGroup
 	call := func(what string, do func() error) {
 		calls.Go(func() {
-			if err := do(); err != nil {
+			err := do()
+			if once := what == "submit" || what == "submit with a key" || what == "a type"; once && errors.Is(err, core.ErrUnavailable) && strings.HasSuffix(err.Error(), broke) {
+				t.Logf("%s: %s: %v", round, what, err)
+			} else if err != nil {
 				t.Errorf("%s: %s: %v", round, what, err)
 			}
 		})

@@ -27,10 +27,12 @@ func (s *Store) Tick(ctx context.Context, req core.TickRequest) (core.TickResult
 	open, places := s.closed.open(req.Quotas)
 	req.Quotas = open
 	var t *tickCall
-	err := s.end(ctx, "tick", func(suffix string) []wire.Call {
+	err := wrap("tick", endVia(func(suffix string) []wire.Call {
 		t = &tickCall{s: s, req: req}
 		return t.calls(suffix)
-	})
+	}, func(calls ...wire.Call) error {
+		return s.sendAs(ctx, engineShare, true, calls...) // a second pass is what the next second would bring
+	}))
 	if errors.Is(err, core.ErrRow) {
 		t = &tickCall{s: s, req: req}
 		err = t.stepByStep(ctx)

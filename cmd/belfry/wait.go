@@ -57,12 +57,12 @@ func (a *app) wait(ctx, limited context.Context, api *client.Client, id string) 
 		}
 		switch {
 		case errors.Is(err, errStill):
-			if why := a.why(limited, api, job); why != said && !a.json {
-				fmt.Fprintf(a.errs, "job %s %s\n", clean(id), clean(why))
-				said = why
+			if why := a.why(limited, api, job); why.reason != said && !a.json {
+				fmt.Fprintf(a.errs, "job %s %s\n", clean(id), clean(why.text))
+				said = why.reason
 			}
 		case errors.Is(err, errTimeOver):
-			return fmt.Errorf("job %s: %w; it %s", id, errTimeOver, a.why(ctx, api, job))
+			return fmt.Errorf("job %s: %w; it %s", id, errTimeOver, a.why(ctx, api, job).text)
 		case err != nil:
 			return err
 		}
@@ -84,16 +84,30 @@ func waitFor(ctx context.Context, while time.Duration, api *client.Client, id st
 	return api.Wait(ctx, id)
 }
 
-// why says where a job stands that has not ended, and what it waits for, as far as that can be found out.
-func (a *app) why(ctx context.Context, api *client.Client, job *client.Job) string {
+// why is where a job stands that has not ended, and what it waits for.
+type why struct {
+	reason string // what is told apart: it stays the same while nothing but time passes
+	text   string // what is printed
+}
+
+// why finds out, as far as that can be done, why a job has not ended.
+func (a *app) why(ctx context.Context, api *client.Client, job *client.Job) why {
 	now := a.now()
+	if job.Status != client.Running && job.RunAt.After(now.Add(time.Second)) {
+		reason := "is scheduled for " + jobTime(job, "run_at", job.RunAt)
+		return why{reason + lastError(job), reason + ", in " + roughly(job.RunAt.Sub(now)) + lastError(job)}
+	}
+	text := a.whyNow(ctx, api, job)
+	return why{text, text}
+}
+
+// whyNow is why of a job that runs or is due.
+func (a *app) whyNow(ctx context.Context, api *client.Client, job *client.Job) string {
 	switch {
 	case job.Status == client.Running && job.CancelWanted:
 		return "runs on " + job.WorkerID + ", which is told to stop"
 	case job.Status == client.Running:
 		return fmt.Sprintf("runs on %s since %s, attempt %d of %d", job.WorkerID, showTime(job.StartedAt), job.Attempts, job.MaxAttempts)
-	case job.RunAt.After(now.Add(time.Second)):
-		return "is scheduled for " + jobTime(job, "run_at", job.RunAt) + ", in " + roughly(job.RunAt.Sub(now)) + lastError(job)
 	}
 	due := fmt.Sprintf("is %s, due since %s%s", job.Status, jobTime(job, "run_at", job.RunAt), lastError(job))
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
