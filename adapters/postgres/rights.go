@@ -59,6 +59,7 @@ var (
 	madeSequence   = regexp.MustCompile(`(?i)CREATE SEQUENCE (?:IF NOT EXISTS )?belfry\.([a-z_]+)`)
 	lockedRows     = regexp.MustCompile(`\bFOR (?:NO KEY )?(?:UPDATE|SHARE)\b`)
 	elsewhere      = []string{"submit_in_tx"} // run in transactions of callers, by their roles
+	mending        = []string{"lease_make"}   // run only where rows were deleted: without the right the rows are named
 )
 
 // rightsOf are the rights on tables, and the functions, that statements need. Who locks rows needs to be allowed to update
@@ -66,7 +67,7 @@ var (
 func rightsOf(all statements) (tables map[string][]string, functions []string) {
 	tables = map[string][]string{}
 	for name, text := range all {
-		if slices.Contains(elsewhere, name) {
+		if slices.Contains(elsewhere, name) || slices.Contains(mending, name) {
 			continue
 		}
 		for _, used := range usedTable.FindAllStringSubmatch(text, -1) {

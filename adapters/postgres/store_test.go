@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -195,6 +196,23 @@ func (db *database) DamageSchedule(t *testing.T, id int64, rule string) {
 	if err != nil || tag.RowsAffected() != 1 {
 		t.Fatalf("%d rows, %v", tag.RowsAffected(), err)
 	}
+}
+
+// RemoveLeases deletes the lease rows of buckets.
+func (db *database) RemoveLeases(t *testing.T, first, last int) {
+	t.Helper()
+	if _, err := db.connect(t).Exec(t.Context(), "DELETE FROM belfry.scheduler_leases WHERE bucket BETWEEN $1 AND $2", first, last); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// RefuseLease has a trigger refuse the lease row of a bucket.
+func (db *database) RefuseLease(t *testing.T, bucket int) (allow func()) {
+	t.Helper()
+	conn := db.connect(t)
+	script(t, conn, `CREATE FUNCTION refuse_lease() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no lease'; END $$;
+		CREATE TRIGGER refuse_lease BEFORE INSERT ON belfry.scheduler_leases FOR EACH ROW WHEN (NEW.bucket = `+strconv.Itoa(bucket)+`) EXECUTE FUNCTION refuse_lease()`)
+	return func() { script(t, conn, "DROP FUNCTION refuse_lease CASCADE") }
 }
 
 // AnnounceEarlier writes what the version before wrote at the start of a worker.

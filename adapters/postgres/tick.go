@@ -40,6 +40,9 @@ func (s *Store) Tick(ctx context.Context, req core.TickRequest) (core.TickResult
 	if err != nil {
 		return core.TickResult{}, err
 	}
+	if t.leaseRows < core.Buckets {
+		s.makeLeases(ctx)
+	}
 	t.result.Released = s.noteHeld(req.Holder, t.result.Held)
 	if t.claim != nil {
 		t.finishDispatch()
@@ -51,10 +54,11 @@ func (s *Store) Tick(ctx context.Context, req core.TickRequest) (core.TickResult
 
 // tickCall is one Tick under way.
 type tickCall struct {
-	s      *Store
-	req    core.TickRequest
-	result core.TickResult
-	claim  *claim
+	s         *Store
+	req       core.TickRequest
+	result    core.TickResult
+	claim     *claim
+	leaseRows int64 // how many buckets have a row
 }
 
 // calls are the steps in their order: leases first, so that what follows acts under them.
@@ -122,7 +126,7 @@ func (t *tickCall) waiting() wire.Call {
 }
 
 func (t *tickCall) readHeld(r wire.Row) error {
-	t.result.Now = r.Time(0)
+	t.result.Now, t.leaseRows = r.Time(0), r.Int(3)
 	if !r.Null(1) {
 		t.result.Held = append(t.result.Held, core.Held{Bucket: int(r.Int(1)), Token: r.Int(2)})
 	}

@@ -31,18 +31,35 @@ func (t *tx) renew(holder string, length time.Duration) ([]core.Held, error) {
 	return held, err
 }
 
-// renewAll renews and takes bucket leases. A careful operation does so bucket by bucket.
+// renewAll makes the rows of buckets again that somebody deleted, and renews and takes bucket leases.
 func (t *tx) renewAll(holder string, length time.Duration) error {
-	renew := func(from, to int) error {
-		_, err := t.exec("renew_leases", holder, t.now, t.now+length.Microseconds(), farAhead(t.now)+length.Microseconds(), from, to)
+	rows, _, err := t.number("count_leases")
+	if err != nil {
 		return err
 	}
+	if rows < core.Buckets {
+		err := t.eachBucket(func(from, to int) error {
+			_, err := t.exec("make_leases", from, to)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return t.eachBucket(func(from, to int) error {
+		_, err := t.exec("renew_leases", holder, t.now, t.now+length.Microseconds(), farAhead(t.now)+length.Microseconds(), from, to)
+		return err
+	})
+}
+
+// eachBucket has something done to the rows of all buckets at once. A careful operation does it bucket by bucket.
+func (t *tx) eachBucket(do func(from, to int) error) error {
 	if !t.careful {
-		return renew(0, core.Buckets-1)
+		return do(0, core.Buckets-1)
 	}
 	for bucket := range core.Buckets {
 		of := core.RowFault{Kind: core.ApartBucket, ID: int64(bucket), Act: "lease"}
-		if _, err := t.alone(of, func() error { return renew(bucket, bucket) }); err != nil {
+		if _, err := t.alone(of, func() error { return do(bucket, bucket) }); err != nil {
 			return err
 		}
 	}

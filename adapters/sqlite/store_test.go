@@ -101,6 +101,21 @@ func (db *database) DamageSchedule(t *testing.T, id int64, rule string) {
 	db.write(t, "UPDATE schedules SET rule = ?2 WHERE id = ?1", id, rule)
 }
 
+// RemoveLeases deletes the lease rows of buckets.
+func (db *database) RemoveLeases(t *testing.T, first, last int) {
+	t.Helper()
+	for bucket := first; bucket <= last; bucket++ {
+		db.write(t, "DELETE FROM scheduler_leases WHERE bucket = ?1", bucket)
+	}
+}
+
+// RefuseLease has a trigger refuse the lease row of a bucket.
+func (db *database) RefuseLease(t *testing.T, bucket int) (allow func()) {
+	t.Helper()
+	db.execute(t, fmt.Sprintf("CREATE TRIGGER refuse_lease BEFORE INSERT ON scheduler_leases WHEN NEW.bucket = %d BEGIN SELECT RAISE(ABORT, 'no lease'); END", bucket))
+	return func() { db.execute(t, "DROP TRIGGER refuse_lease") }
+}
+
 // AnnounceEarlier writes what the version before wrote at the start of a worker.
 func (db *database) AnnounceEarlier(t *testing.T, typ string) {
 	t.Helper()
@@ -109,6 +124,13 @@ func (db *database) AnnounceEarlier(t *testing.T, typ string) {
 
 // write changes one row with a connection of its own, as the sqlite3 program would.
 func (db *database) write(t *testing.T, statement string, args ...any) {
+	t.Helper()
+	if n, err := db.execute(t, statement, args...).RowsAffected(); err != nil || n != 1 {
+		t.Fatalf("%s: %d rows, %v", statement, n, err)
+	}
+}
+
+func (db *database) execute(t *testing.T, statement string, args ...any) sql.Result {
 	t.Helper()
 	other, err := sql.Open("sqlite", db.path+"?_pragma=busy_timeout(5000)")
 	if err != nil {
@@ -123,9 +145,7 @@ func (db *database) write(t *testing.T, statement string, args ...any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := result.RowsAffected(); err != nil || n != 1 {
-		t.Fatalf("%s: %d rows, %v", statement, n, err)
-	}
+	return result
 }
 
 // Keys counts idempotency keys.

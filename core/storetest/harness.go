@@ -63,6 +63,13 @@ type ScheduleDamager interface {
 	DamageSchedule(t *testing.T, id int64, rule string)
 }
 
+// LeaseRemover is a Database from which the lease rows of buckets can be deleted as someone might by hand, and in which making
+// that of one bucket again can be refused, as a trigger does it. allow ends that.
+type LeaseRemover interface {
+	RemoveLeases(t *testing.T, first, last int)
+	RefuseLease(t *testing.T, bucket int) (allow func())
+}
+
 // HoldKind says what a stranger's open transaction has done.
 type HoldKind int
 

@@ -20,6 +20,8 @@ func leaseScenarios() []storetest.Scenario {
 		{Name: "Tick/a claim that waited behind a takeover gets no rows", Run: func(s *storetest.Stage) { leasesClaimWaited(s, shortLease+time.Second) }},
 		{Name: "Tick/a claim under a lease that was fresh until a takeover gets no rows", Run: func(s *storetest.Stage) { leasesClaimWaited(s, 0) }},
 		{Name: "Tick/a takeover that waited behind a claim publishes that claim's rows again", Run: leasesTakeoverWaited},
+		{Name: "Tick/lease rows that were deleted are made again, under higher tokens", Run: leasesRemade},
+		{Name: "Tick/a lease row that cannot be made again is named, and the others are made", Run: leasesRefused},
 		{Name: "Tick/of holders that race every dispatch is under a lease held at that time", Run: leasesRace},
 	}
 }
