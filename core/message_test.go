@@ -81,11 +81,23 @@ func FuzzDecodeMessage(f *testing.F) {
 	})
 }
 
+// BenchmarkMessage writes and reads a message by hand, as plain ones are, and by encoding/json.
 func BenchmarkMessage(b *testing.B) {
 	m := Message{ID: 123456, Token: 7, Priority: Default, Type: "noop"}
-	for b.Loop() {
-		if _, err := DecodeMessage(m.Encode()); err != nil {
-			b.Fatal(err)
-		}
+	for name, way := range map[string]struct {
+		write func() []byte
+		read  func([]byte) (Message, error)
+	}{
+		"by hand":       {m.Encode, DecodeMessage},
+		"encoding/json": {m.encodeAny, decodeAny},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := way.read(way.write()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
