@@ -1,8 +1,12 @@
 package boot
 
 import (
+	"cmp"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -120,6 +124,32 @@ func TestEverySettingIsInTheDocs(t *testing.T) {
 		if !strings.Contains(string(text), row) {
 			t.Errorf("docs/settings.md lacks the line\n%s", row)
 		}
+	}
+}
+
+// Names of settings in the code of the programs, those that only one cloud's program reads included.
+func TestEveryNameInTheProgramsIsInTheDocs(t *testing.T) {
+	text, err := os.ReadFile("../../docs/settings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := regexp.MustCompile(`"(BELFRY_[A-Z_]*[A-Z])"|deployPrefix \+ "([A-Z_]+)"`)
+	found := 0
+	err = filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		source, err := os.ReadFile(path) //nolint:gosec // a file of this repository
+		for _, m := range name.FindAllStringSubmatch(string(source), -1) {
+			found++
+			if setting := cmp.Or(m[1], "BELFRY_DEPLOY_"+m[2]); !strings.Contains(string(text), "`"+setting+"`") {
+				t.Errorf("docs/settings.md lacks %s of %s", setting, path)
+			}
+		}
+		return err
+	})
+	if err != nil || found < 50 {
+		t.Fatalf("%d names, %v", found, err)
 	}
 }
 
