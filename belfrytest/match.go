@@ -20,7 +20,7 @@ type Match struct {
 // Where is a Match of one's own; text names it in failures.
 func Where(text string, holds func(core.Job) bool) Match { return Match{text, holds} }
 
-// Payload holds for jobs whose payload is the JSON of v: the same values, whatever the order of keys and the white
+// Payload holds for jobs whose payload is the JSON of v: the same values, in any order of keys and with any white
 // space. Numbers are compared as they are written.
 func Payload(v any) Match {
 	want, err := json.Marshal(v)

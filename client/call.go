@@ -25,7 +25,7 @@ type call struct {
 	body         []byte // JSON; nil means none
 	header       map[string]string
 	key          string        // Idempotency-Key; "" means none
-	repeatable   bool          // may reach the server twice, whatever the key
+	repeatable   bool          // may reach the server twice, with or without a key
 	reads        bool          // changes nothing, although its method may; a GET need not say so
 	wait         time.Duration // added to the timeout of a try
 }

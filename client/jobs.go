@@ -15,7 +15,7 @@ func (c *Client) Get(ctx context.Context, id string) (*Job, error) {
 // maxPoll is how long one request of Wait stays open, if the HTTP client lets it.
 const maxPoll = 30 * time.Second
 
-// pollOf is how long one request of Wait may stay open with an HTTP client: three quarters of what it waits for an answer.
+// pollOf is how long one request of Wait may stay open with an HTTP client: three quarters of the time that the client waits for an answer.
 func pollOf(c *http.Client) time.Duration {
 	poll := maxPoll
 	shorten := func(limit time.Duration) {

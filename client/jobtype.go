@@ -90,7 +90,7 @@ func (c *Client) PutType(ctx context.Context, t JobType) (kept *JobType, made bo
 	return kept, status == http.StatusCreated, err
 }
 
-// GetType looks at the definition of a type. ErrNotFound means that there is none, whatever jobs of it there are.
+// GetType looks at the definition of a type. ErrNotFound means that there is none, even if there are jobs of the type.
 func (c *Client) GetType(ctx context.Context, name string) (*JobType, error) {
 	call := call{method: http.MethodGet, path: typePath(name), repeatable: true}
 	_, answer, err := c.do(ctx, call)

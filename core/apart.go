@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// A row can raise an error for itself: a value that cannot be read any more, a number at its end, a trigger or constraint of
-// somebody's that refuses it. Work on many rows at once then fails for all of them, again and again. So the row is found
-// and set apart: work on many passes over it until its RetryAt, then meets it again. A row that was mended by then is back;
-// one that was not is set apart for longer.
+// A single row can raise an error: a value cannot be read, a number is at its maximum, or a trigger or constraint refuses
+// it. A statement on many rows then fails for all of them, again and again. So the store finds the row and sets it apart:
+// statements on many rows skip it until its RetryAt, then try it again. If it was mended by then, it takes part again; if
+// not, it is set apart for longer.
 
-// ErrRow is what stores answer where a row raises an error for itself: the same call without it may succeed.
+// ErrRow means that one row raised an error: the same call without this row may succeed.
 var ErrRow = errors.New("a row raises an error")
 
 // Kinds of rows that are set apart.
@@ -22,21 +22,21 @@ const (
 	ApartAlert    = "alert"
 	ApartDead     = "dead_letter" // its redrive, discard or retention
 	ApartDone     = "history"     // its retention
-	ApartBucket   = "bucket"      // its lease cannot be taken or renewed: nothing of it is dispatched
-	ApartType     = "type"        // due jobs of one priority and type, among which the rows at fault cannot be told
+	ApartBucket   = "bucket"      // its lease cannot be taken or renewed: none of its jobs are dispatched
+	ApartType     = "type"        // due jobs of one priority and type, of which the damaged ones are unknown
 )
 
-// Acts that meet a row again only after a while.
+// Acts that try a row again only after a while.
 const (
-	ActDrop     = "drop"      // by retention: with the next upkeep
+	ActDrop     = "drop"      // by retention: at the next Maintain
 	ActFinish   = "finish"    // once another attempt has ended
 	ActStart    = "start"     // of a queued job: when its message comes again
 	ActGiveBack = "give back" // of a queued job: when its message comes again
 )
 
-// How long a row is set apart: at first, and at most after it was time and again. One whose time is over by ApartOver was
-// met again and did not fail. Of ActDrop it counts as set apart for ApartOverDrop; of ActFinish while its job lives, and of
-// ActStart and ActGiveBack while its job is queued, for ApartOverJob.
+// How long a row is set apart: ApartFirst at first, at most ApartLongest after repeated errors. A row that has not failed
+// again for ApartOver after its time is sound. For ActDrop that is ApartOverDrop; for ActFinish, while its job lives, and
+// for ActStart and ActGiveBack, while its job is queued, it is ApartOverJob.
 const (
 	ApartFirst   = 5 * time.Second
 	ApartLongest = 5 * time.Minute
@@ -45,20 +45,20 @@ const (
 	ApartOverDrop = 15 * time.Minute
 	ApartOverJob  = time.Hour
 
-	ApartMax = 10_000 // rows of a kind that are set apart at once; more are met again and again
+	ApartMax = 10_000 // rows of a kind that can be set apart at once; others are tried again at every pass
 )
 
 // RowFault is a row that is set apart, and why.
 type RowFault struct {
 	Kind    string
 	ID      int64
-	Name    string // of what has no id
+	Name    string // names a thing that has no id
 	About   string // a job's type, a schedule's name. "" means not known
 	Act     string // what was being done
 	Error   string
-	Tries   int       // how often it was set apart in a row
-	Since   time.Time // when it was first
-	RetryAt time.Time // when it is met again
+	Tries   int       // how many times in a row it was set apart
+	Since   time.Time // when it was first set apart
+	RetryAt time.Time // when it is tried again
 }
 
 // String names the row: "job 17 (mail.send)", "type default/mail.send".
@@ -82,8 +82,8 @@ type ApartCount struct {
 	Rows int
 }
 
-// SetsApart is a store that keeps rows that are set apart.
+// SetsApart is implemented by stores that set rows apart.
 type SetsApart interface {
-	// SetApart sets rows apart, each for longer than the last time. One that is apart already stays as it is.
+	// SetApart sets rows apart, each for longer than the last time. A row that is apart already stays as it is.
 	SetApart(ctx context.Context, faults []RowFault) error
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/belfry-dev/belfry/core/jsonscan"
 )
 
-// Bounds on what may be submitted, beside those of job.go.
+// Bounds on submitted jobs, beside those of job.go.
 const (
 	MaxTypeBytes    = 200
 	MaxTenantBytes  = 255
@@ -23,12 +23,12 @@ const (
 	MinTimeout      = time.Second
 	MaxTimeout      = 24 * time.Hour
 	MaxBackoffWait  = 30 * 24 * time.Hour
-	MaxLease        = 31 * 24 * time.Hour // a lease that ends later than this was written by nobody who runs the job
-	PastYears       = 10                  // run_at may lie this far back
-	FutureYears     = 100                 // run_at and expires_at may lie this far ahead, and a delay reach
+	MaxLease        = 31 * 24 * time.Hour // no worker writes a lease that ends later than this
+	PastYears       = 10                  // run_at may be this far in the past
+	FutureYears     = 100                 // run_at, expires_at and a delay may reach this far ahead
 )
 
-// FieldErrors is every rule a document breaks, in the order of its fields. errors.As finds the first.
+// FieldErrors lists every rule that a document breaks, in the order of its fields. errors.As finds the first.
 type FieldErrors []*FieldError
 
 func (e FieldErrors) Error() string {
@@ -48,12 +48,12 @@ func (e FieldErrors) Unwrap() []error {
 	return errs
 }
 
-// Add notes that field breaks rule.
+// Add adds that field breaks rule.
 func (e *FieldErrors) Add(field, rule string, args ...any) {
 	*e = append(*e, &FieldError{Field: field, Rule: fmt.Sprintf(rule, args...)})
 }
 
-// Err is e as an error: nil when it is empty.
+// Err returns e as an error, or nil if it is empty.
 func (e FieldErrors) Err() error {
 	if len(e) == 0 {
 		return nil
@@ -61,7 +61,7 @@ func (e FieldErrors) Err() error {
 	return e
 }
 
-// Choose accepts the default, which an empty value becomes, and the others.
+// Choose accepts the default and the others, and replaces an empty value by the default.
 func (e *FieldErrors) Choose(field string, value *string, usual string, others ...string) {
 	if *value == "" {
 		*value = usual
@@ -82,9 +82,9 @@ func (e *FieldErrors) Choose(field string, value *string, usual string, others .
 	}
 }
 
-// CheckNewJob holds a job against every rule for what is submitted and brings it into the form that is kept:
-// times in UTC and truncated to the microsecond, priority and max_attempts set. The error is FieldErrors, all
-// of them at once, and says nothing of the values. now bounds run_at and expires_at; it need not be exact.
+// CheckNewJob checks a job against every rule of submission and normalises it for the store: times in UTC and truncated to
+// the microsecond, priority and max_attempts set. The error is FieldErrors, with all faults at once, and contains no values.
+// now bounds run_at and expires_at; it need not be exact.
 func CheckNewJob(j *NewJob, now time.Time) error {
 	var errs FieldErrors
 	checkType(&errs, j.Type)
@@ -118,7 +118,7 @@ func CheckNewJob(j *NewJob, now time.Time) error {
 	return errs.Err()
 }
 
-// checkPayload accepts any JSON a store can keep byte for byte and any reader can decode.
+// checkPayload accepts any JSON that a store can keep byte for byte and that any reader can decode.
 func checkPayload(errs *FieldErrors, payload json.RawMessage) {
 	if payload == nil {
 		return
@@ -138,7 +138,7 @@ func checkPayload(errs *FieldErrors, payload json.RawMessage) {
 	}
 }
 
-// checkStrings refuses what JSON can write and a store cannot keep.
+// checkStrings refuses strings that JSON can contain but a store cannot keep.
 func checkStrings(errs *FieldErrors, field string, facts jsonscan.Facts) {
 	if facts.Nul >= 0 {
 		errs.Add(field, "holds \\u0000 at byte %d, which cannot be kept", facts.Nul)
@@ -147,7 +147,7 @@ func checkStrings(errs *FieldErrors, field string, facts jsonscan.Facts) {
 	}
 }
 
-// checkBackoff returns the waits as they are kept.
+// checkBackoff checks the waits and normalises them for the store.
 func checkBackoff(errs *FieldErrors, waits []time.Duration) []time.Duration {
 	if waits != nil && (len(waits) == 0 || len(waits) > MaxBackoff) {
 		errs.Add("backoff", "must list 1 to %d durations", MaxBackoff)
@@ -178,7 +178,7 @@ func checkTags(errs *FieldErrors, tags []string) {
 	}
 }
 
-// CheckResult says why a result cannot be kept, or nil.
+// CheckResult returns why a result cannot be kept, or nil.
 func CheckResult(result json.RawMessage) error {
 	if len(result) == 0 {
 		return nil

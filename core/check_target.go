@@ -17,8 +17,8 @@ const (
 	MaxTargetHeaders  = 50
 )
 
-// checkTarget accepts {"url": …, "headers": {…}} with an absolute http or https URL. Which addresses may be
-// reached is decided when one is dialled, not here: a name resolves to what it likes by then.
+// checkTarget accepts {"url": …, "headers": {…}} with an absolute http or https URL. It does not check which address may be
+// reached: a name may resolve to another address by the time of the delivery.
 func checkTarget(errs *FieldErrors, target json.RawMessage) {
 	if target == nil {
 		return
@@ -65,8 +65,8 @@ func checkTarget(errs *FieldErrors, target json.RawMessage) {
 	}
 }
 
-// namesOnce reports whether the members of an object have these names exactly, and no name stands twice or for null in
-// it or in an object within: else readers would disagree about what a document says. What is no object has no members.
+// namesOnce reports whether the members of an object have exactly these names, and no name is given twice or is null, in the
+// object or an object inside. Otherwise readers would disagree about the document. A value that is no object has no members.
 func namesOnce(object []byte, names ...string) bool {
 	decoder := json.NewDecoder(bytes.NewReader(object))
 	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {
@@ -89,8 +89,8 @@ func namesOnce(object []byte, names ...string) bool {
 
 func isNull(value []byte) bool { return string(bytes.TrimSpace(value)) == "null" }
 
-// validTargetURL accepts an absolute http or https URL of visible ASCII whose host is a name or an address without a
-// zone: what the SQL function belfry.is_target_url accepts.
+// validTargetURL accepts an absolute http or https URL of visible ASCII whose host is a name or an address without a zone,
+// as the SQL function belfry.is_target_url does.
 func validTargetURL(text string) bool {
 	if strings.IndexFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) >= 0 {
 		return false

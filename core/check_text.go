@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// typeRule is the rule checkType enforces, as a sentence.
+// typeRule is the rule that checkType enforces, as a sentence.
 const typeRule = "must be 1 to 200 of the characters A-Z a-z 0-9 _ - : . /, begin with a letter, " +
 	"and have a letter, digit, _ - or : on both sides of each . and /"
 
-// checkType holds a type against a charset that means the same in a URL, a metric label, a log line, a shell
-// and SQL, so that no name needs escaping anywhere: no "..", no "//", nothing at the end that gets trimmed.
+// checkType allows only characters that need no escaping in a URL, a metric label, a log line, a shell and SQL: no "..", no
+// "//", nothing at the end that gets trimmed.
 func checkType(errs *FieldErrors, name string) {
 	switch {
 	case !ValidType(name):
@@ -21,7 +21,7 @@ func checkType(errs *FieldErrors, name string) {
 	}
 }
 
-// CheckTypeName holds the name of a type against the rules of its form: a reserved one passes. The error is FieldErrors.
+// CheckTypeName checks the form of a type's name. Reserved names pass. The error is FieldErrors.
 func CheckTypeName(name string) error {
 	var errs FieldErrors
 	if !ValidType(name) {
@@ -34,7 +34,7 @@ func ValidType(name string) bool {
 	if name == "" || len(name) > MaxTypeBytes || !letter(name[0]) {
 		return false
 	}
-	separator := false // the last character was one that may not stand at an edge
+	separator := false // the last character may not be at an edge
 	for i := range len(name) {
 		switch c := name[i]; {
 		case c == '.' || c == '/':
@@ -73,8 +73,8 @@ func CheckText(errs *FieldErrors, field, text string, limit int) {
 	}
 }
 
-// printable reports whether r may stand in a name: no control character, no line or paragraph separator, no
-// code point that is never a character.
+// printable reports whether a name may contain r: r is no control character, no line or paragraph separator, and no code
+// point that is never a character.
 func printable(r rune) bool {
 	switch {
 	case unicode.IsControl(r), r == '\u2028', r == '\u2029':
@@ -107,8 +107,8 @@ func ValidTrace(text string) bool {
 	return true
 }
 
-// ReservedPrefix is the prefix, in upper or lower case, of the types and dedupe keys that only Belfry itself gives to jobs.
-// So a receiver can trust the type of a delivery, and no caller can take the key of an alert.
+// ReservedPrefix begins, in upper or lower case, the types and dedupe keys that only Belfry itself may give to jobs. So a
+// receiver can trust the type of a delivery, and no caller can take the dedupe key of an alert.
 const ReservedPrefix = "belfry."
 
 const reservedRule = "must not begin with belfry.: Belfry keeps such names for itself"
@@ -116,7 +116,7 @@ const reservedRule = "must not begin with belfry.: Belfry keeps such names for i
 // AlertType is the type of the jobs that deliver alerts to a webhook.
 const AlertType = ReservedPrefix + "alert"
 
-// Reserved reports whether only Belfry itself may give a job this type, or this dedupe key.
+// Reserved reports whether only Belfry itself may give a job this type or dedupe key.
 func Reserved(name string) bool {
 	return len(name) >= len(ReservedPrefix) && strings.EqualFold(name[:len(ReservedPrefix)], ReservedPrefix)
 }

@@ -14,10 +14,10 @@ var (
 	ErrStale        = errors.New("the lease token is no longer current")             // a write that changed nothing
 	ErrBusy         = errors.New("a row is locked by another transaction")           // try again after a while
 	ErrUnavailable  = errors.New("the store cannot be reached")                      // down, starting up, or too slow to answer
-	ErrReadOnly     = errors.New("the store is read-only")                           // a standby, out of disk, or not this role's to write
+	ErrReadOnly     = errors.New("the store is read-only")                           // a standby, out of disk, or the role may not write
 	ErrFull         = errors.New("the store's disk is full")                         // ErrReadOnly too
 	ErrRights       = error(rightsError{})                                           // a right is missing: ErrReadOnly too
-	ErrUnsafe       = errors.New("the store's settings would lose what is accepted") // or let it be damaged: it is not used
+	ErrUnsafe       = errors.New("the store's settings would lose what is accepted") // or allow damage: it is not used
 	ErrSchema       = errors.New("the store's schema version does not fit this program")
 	ErrLocked       = errors.New("another process has this database file open") // embedded stores
 	ErrCorrupt      = errors.New("the database file is damaged")                // embedded stores
@@ -25,19 +25,19 @@ var (
 	ErrTimeout      = errors.New("the attempt's timeout has passed")
 	ErrLeaseLost    = errors.New("the lease is lost")
 	ErrStopping     = errors.New("the worker is stopping")
-	ErrAccepted     = errors.New("accepted: the target reports the end itself") // a handler's: the attempt goes on elsewhere
+	ErrAccepted     = errors.New("accepted: the target reports the end itself") // returned by a handler: the attempt goes on elsewhere
 	ErrKeyInFlight  = errors.New("a call with this idempotency key is under way")
 	ErrKeyReused    = errors.New("this idempotency key was used for something else")
 	ErrCannotExtend = errors.New("this queue has no visibility timeout to extend")
 )
 
-// rightsError is ErrReadOnly for those who look no closer.
+// rightsError is an ErrReadOnly too.
 type rightsError struct{}
 
 func (rightsError) Error() string        { return "the store's role lacks a right" }
 func (rightsError) Is(target error) bool { return target == ErrReadOnly }
 
-// advised is an error of a store with words for an operator.
+// advised is a store's error with advice for the operator.
 type advised struct {
 	err    error
 	advice string
@@ -46,11 +46,11 @@ type advised struct {
 func (e *advised) Error() string { return e.err.Error() + ": " + e.advice }
 func (e *advised) Unwrap() error { return e.err }
 
-// Advise adds to a store's error what an operator can do. The words name settings, rights and tables, and no address,
+// Advise adds advice for the operator to a store's error. The words name settings, rights and tables, and no address,
 // role, password or content of jobs: anyone who may ask for readiness sees them.
 func Advise(err error, advice string) error { return &advised{err, advice} }
 
-// AdviceOf returns the words of Advise, "" where there are none.
+// AdviceOf returns the words of Advise, or "" if there are none.
 func AdviceOf(err error) string {
 	var a *advised
 	if errors.As(err, &a) {
@@ -61,9 +61,9 @@ func AdviceOf(err error) string {
 
 // ConflictError says which status refused a change, or which job holds a dedupe key.
 type ConflictError struct {
-	Job   Job    // the job as it stands
+	Job   Job    // the job's present state
 	Other int64  // the live job that holds the dedupe key; 0 when the status is the reason
-	Act   string // what was asked: cancel, retry, reschedule
+	Act   string // the requested change: cancel, retry, reschedule
 }
 
 func (e *ConflictError) Error() string {
@@ -84,13 +84,13 @@ type FieldError struct {
 
 func (e *FieldError) Error() string { return e.Field + ": " + e.Rule }
 
-// permanent marks an error that no retry can mend.
+// permanent marks an error that a retry cannot fix.
 type permanent struct{ err error }
 
 func (e *permanent) Error() string { return e.err.Error() }
 func (e *permanent) Unwrap() error { return e.err }
 
-// Permanent marks err so that the job fails at once, whatever attempts are left.
+// Permanent marks err so that the job fails at once, even if attempts are left.
 func Permanent(err error) error {
 	if err == nil {
 		err = errors.New("permanent")
@@ -101,7 +101,7 @@ func Permanent(err error) error {
 // IsPermanent reports whether err was marked by Permanent.
 func IsPermanent(err error) bool { var p *permanent; return errors.As(err, &p) }
 
-// retryAfter carries the wait a handler asks for.
+// retryAfter carries the wait that a handler asks for.
 type retryAfter struct {
 	err  error
 	wait time.Duration
@@ -110,7 +110,7 @@ type retryAfter struct {
 func (e *retryAfter) Error() string { return e.err.Error() }
 func (e *retryAfter) Unwrap() error { return e.err }
 
-// RetryAfter makes this attempt count as failed with err, and the next one wait d instead of the back-off.
+// RetryAfter fails this attempt with err and retries the job after d instead of the back-off.
 func RetryAfter(err error, d time.Duration) error {
 	if err == nil {
 		err = fmt.Errorf("asked to retry after %s", d)
@@ -118,16 +118,16 @@ func RetryAfter(err error, d time.Duration) error {
 	return &retryAfter{err, d}
 }
 
-// resultLost marks a run that did its work and whose result did not arrive.
+// resultLost marks a successful run whose result did not arrive.
 type resultLost struct{ err error }
 
 func (e *resultLost) Error() string { return e.err.Error() }
 func (e *resultLost) Unwrap() error { return e.err }
 
-// ResultLost ends the job as done without a result, and leaves err on it as a note of why there is none.
+// ResultLost ends the job as done without a result. The job keeps err as the reason.
 func ResultLost(err error) error { return &resultLost{err} }
 
-// snooze asks for a later run without an attempt being counted.
+// snooze asks for a later run and counts no attempt.
 type snooze struct{ wait time.Duration }
 
 func (e *snooze) Error() string { return "snoozed for " + e.wait.String() }
@@ -135,15 +135,15 @@ func (e *snooze) Error() string { return "snoozed for " + e.wait.String() }
 // Snooze puts the job back for d; the attempt is not counted. After MaxSnoozes it counts as an error.
 func Snooze(d time.Duration) error { return &snooze{d} }
 
-// CertainlyUnwritten reports whether err tells of a fault of the group's content, so that nothing was written
-// and each may be tried alone. After an outage or a timeout nothing is certain, and trying again could
-// write a job twice. A lock that a group meets is on the whole table: each alone would only wait as long.
+// CertainlyUnwritten reports whether err was caused by the group's content, so that nothing was written and each job may be
+// tried alone. After an outage or a timeout this is unknown, and trying again could write a job twice. A lock that stops a
+// group is on the whole table, so each job alone would wait just as long.
 func CertainlyUnwritten(err error) bool {
 	return !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrReadOnly) && !errors.Is(err, ErrBusy) && !errors.Is(err, ErrUnsafe) &&
 		!errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled)
 }
 
-// SnoozeOf is the wait that Snooze asked for, if err is or wraps one.
+// SnoozeOf returns the wait of the Snooze that err is or wraps.
 func SnoozeOf(err error) (wait time.Duration, ok bool) {
 	var s *snooze
 	if !errors.As(err, &s) {
@@ -152,7 +152,7 @@ func SnoozeOf(err error) (wait time.Duration, ok bool) {
 	return s.wait, true
 }
 
-// RetryAfterOf is the wait that RetryAfter asked for, if err is or wraps one.
+// RetryAfterOf returns the wait of the RetryAfter that err is or wraps.
 func RetryAfterOf(err error) (wait time.Duration, ok bool) {
 	var r *retryAfter
 	if !errors.As(err, &r) {

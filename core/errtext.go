@@ -9,12 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// truncatedMark ends a text that was cut.
+// truncatedMark ends a text that was truncated.
 const truncatedMark = "… (truncated)"
 
-// CleanText makes text fit to be stored and shown: NUL becomes U+FFFD, invalid UTF-8 is repaired, and what
-// goes beyond limit bytes is cut at a rune boundary and marked. It never looks at more than limit bytes and
-// one rune, however long text is.
+// CleanText makes text fit to be stored and shown: NUL becomes U+FFFD, invalid UTF-8 is repaired, and text beyond limit
+// bytes is cut at a rune boundary and marked. It never reads more than limit bytes and one rune of text.
 func CleanText(text string, limit int) string {
 	cut := len(text) > limit
 	if cut {
@@ -47,7 +46,7 @@ func runeStart(text string, n int) int {
 	return max(n, 0)
 }
 
-// ErrorText is err.Error(), also where that panics.
+// ErrorText is err.Error(), also if that panics.
 func ErrorText(err error) (text string) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -57,8 +56,7 @@ func ErrorText(err error) (text string) {
 	return err.Error()
 }
 
-// AppendError returns history with e added, its text cleaned, the oldest dropped beyond MaxErrors. It never
-// changes history.
+// AppendError returns a copy of history with e added, its text cleaned. Beyond MaxErrors it drops the oldest.
 func AppendError(history []AttemptError, e AttemptError) []AttemptError {
 	e.Error = CleanText(e.Error, MaxErrorBytes)
 	if drop := len(history) + 1 - MaxErrors; drop > 0 {
@@ -68,8 +66,8 @@ func AppendError(history []AttemptError, e AttemptError) []AttemptError {
 	return append(append(all, history...), e)
 }
 
-// patterns make of an error's text what it has in common with others of its kind. They mean the same in Go and in
-// PostgreSQL, where belfry.error_group is the twin: no alternatives, no \b, classes of ASCII only.
+// patterns replace the parts of an error's text that vary. They mean the same in Go and in PostgreSQL, where
+// belfry.error_group does the same: no alternatives, no \b, only ASCII classes.
 var patterns = []struct {
 	of *regexp.Regexp
 	is string
@@ -80,18 +78,18 @@ var patterns = []struct {
 	{regexp.MustCompile(`[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}`), "?"},
 	{regexp.MustCompile(`[0-9A-Fa-f]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f.]*`), "?"}, // IPv6, times of day
 	{regexp.MustCompile(`[A-Za-z_]*[0-9][A-Za-z0-9_]*`), "?"},              // numbers, hexadecimal, names with a number
-	{regexp.MustCompile(`[?]([.:,/+@-]+[?])+`), "?"},                       // what stood together: 10.0.0.1:80
+	{regexp.MustCompile(`[?]([.:,/+@-]+[?])+`), "?"},                       // adjacent ones: 10.0.0.1:80
 	{regexp.MustCompile(`[ \t\r\n]+`), " "},
 }
 
 const (
-	groupRead = 1000 // characters of a text that are looked at
-	groupKept = 200  // of what is left of them
+	groupRead = 1000 // characters of a text that count
+	groupKept = 200  // of the remaining text
 )
 
-// ErrorGroup is the group of a dead letter: 16 hexadecimal digits over its type, and the kind and text of its last
-// error, in which numbers, ids, addresses and quoted parts count as the same. A dead letter without errors has a group
-// too. The same in every store and version: people keep it.
+// ErrorGroup is the group of a dead letter: 16 hexadecimal digits over its type, and the kind and text of its last error, in
+// which numbers, ids, addresses and quoted parts count as the same. A dead letter without errors has a group too. It is the
+// same in every store and version, because users store it.
 func ErrorGroup(typ string, errs []AttemptError) string {
 	kind, text := "", ""
 	if n := len(errs); n > 0 {
@@ -104,7 +102,7 @@ func ErrorGroup(typ string, errs []AttemptError) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// firstRunes is text up to its nth character.
+// firstRunes returns the first n characters of text.
 func firstRunes(text string, n int) string {
 	for i := range text {
 		if n == 0 {

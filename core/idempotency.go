@@ -22,10 +22,11 @@ func ValidIdempotencyKey(key string) bool {
 	return key != "" && len(key) <= MaxIdempotencyKeyBytes
 }
 
-// maxWholeBytes is up to which length an answer is kept without compressing it: making a compressor takes longer than all else.
+// maxWholeBytes is the length up to which an answer is stored uncompressed: creating a compressor would take most of the
+// time.
 const maxWholeBytes = 2 << 10
 
-// PackAnswer is a body in the form in which stores keep it, a gzip member: that of a batch is large, and much of it is alike.
+// PackAnswer compresses a body for the store, as a gzip member: the answer to a batch is large and repetitive.
 func PackAnswer(body []byte) ([]byte, error) {
 	if len(body) <= maxWholeBytes {
 		return packWhole(body), nil
@@ -55,7 +56,7 @@ func packWhole(body []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, uint32(len(body)))
 }
 
-// UnpackAnswer is the inverse of PackAnswer. An error means that what was kept is damaged.
+// UnpackAnswer is the inverse of PackAnswer. An error means that the stored answer is damaged.
 func UnpackAnswer(packed []byte) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -68,36 +69,36 @@ func UnpackAnswer(packed []byte) ([]byte, error) {
 	return body, r.Close()
 }
 
-// KeptJob is what is kept under the idempotency key of a single job: the job as it was accepted, and what it came to. The
-// answer is made of it again.
+// KeptJob is stored under the idempotency key of a single job: the accepted job and its outcome. A repeated call's answer is
+// made from it.
 type KeptJob struct {
-	Job       NewJob // but for when it was asked to run and how it was dispatched, and its payload until Repeat
+	Job       NewJob // without its requested time and dispatch, and without its payload until Repeat
 	Submitted Submitted
 
-	whole bool // the payload was kept
+	whole bool // the payload was stored too
 }
 
-// Repeat takes the payload from the repeated call. It is the first one's: the key's hash is of the whole body.
+// Repeat takes the payload from the repeated call. It equals the first one's, because the key's hash covers the whole body.
 func (k *KeptJob) Repeat(asked *NewJob) {
 	if !k.whole {
 		k.Job.Payload = asked.Payload
 	}
 }
 
-// What is kept of a single job begins with a mark. No gzip member begins so: PackAnswer's begin with 0x1f.
+// A stored single job begins with a mark. No gzip member does: those of PackAnswer begin with 0x1f.
 const (
 	keptWhole = 1 // with the payload; no longer written
 	keptMark  = 2
 )
 
-// keptHead is how long the mark is with what follows it, big endian: the id, run_at and created_at in microseconds since 2000,
-// and the status in two bytes.
+// keptHead is the length of the mark and the big-endian fields after it: the id, run_at and created_at in microseconds since
+// 2000, and the status in two bytes.
 const keptHead = 1 + 8 + 8 + 8 + 2
 
 // keptEpoch is PostgreSQL's, 2000-01-01, in Unix microseconds.
 const keptEpoch = 946_684_800_000_000
 
-// packedJob is a NewJob as it is kept. The target must come back byte for byte, and JSON in JSON would not.
+// packedJob is the stored form of a NewJob. The target must come back byte for byte, which JSON inside JSON would not.
 type packedJob struct {
 	Type         string          `json:"type"`
 	Payload      []byte          `json:"payload,omitempty"` // with keptWhole
@@ -113,15 +114,15 @@ type packedJob struct {
 	Trace        string          `json:"trace,omitempty"`
 }
 
-// PackJob is job in the form in which stores keep it after the head: without the payload, which may be large and which every
-// repeated call brings along.
+// PackJob encodes job for the store, after the head. It leaves out the payload, which may be large and which every repeated
+// call contains.
 func PackJob(j *NewJob) ([]byte, error) {
 	return json.Marshal(packedJob{
 		j.Type, nil, j.Priority, j.Tenant, j.MaxAttempts, j.Timeout, j.ExpiresAt, j.ExpiresAfter, j.Backoff, j.Target, j.Tags, j.Trace,
 	})
 }
 
-// KeptHead is what stores keep before a packed job.
+// KeptHead precedes a packed job in the store.
 func KeptHead(s Submitted) []byte {
 	b := make([]byte, 0, keptHead)
 	b = binary.BigEndian.AppendUint64(append(b, keptMark), uint64(s.ID))
@@ -130,7 +131,8 @@ func KeptHead(s Submitted) []byte {
 	return binary.BigEndian.AppendUint16(b, uint16(s.Status))
 }
 
-// ReadKept is an earlier answer, of what a store keeps under an idempotency key. An error means that this is damaged.
+// ReadKept reads an earlier answer from the bytes that a store keeps under an idempotency key. An error means that they are
+// damaged.
 func ReadKept(status int, kept []byte) (once Once, err error) {
 	once.Replayed = true
 	if len(kept) == 0 || kept[0] != keptMark && kept[0] != keptWhole {

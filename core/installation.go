@@ -10,18 +10,19 @@ import (
 	"time"
 )
 
-// Installation tells jobs and alerts of one database from those of any other, and from those that the same database had
-// before it was put back to an earlier state: then ids are given again, and receivers must not take new work for a repeat.
+// Installation distinguishes the jobs and alerts of one database from those of every other database, and from those of the
+// same database before it was restored to an earlier state. A restored database gives ids again, and receivers must not take
+// new work for a repeat.
 type Installation struct {
 	ID      string    // of letters and digits
-	FirstID int64     // jobs from this id on are its, up to the next installation's
-	BegunAt time.Time // alerts raised from then on are its
+	FirstID int64     // its first job; the next installation's FirstID ends its jobs
+	BegunAt time.Time // its alerts are raised from then on
 }
 
 // InstallationStore keeps installations.
 type InstallationStore interface {
-	// Installations returns all of them, oldest first; there is one at least. If the database is another than the one in
-	// which the last was begun, or was put back to an earlier state and that can be seen, another is begun first.
+	// Installations returns all installations, oldest first; there is at least one. If the database is not the one in which
+	// the last installation began, or was visibly restored to an earlier state, it first begins a new one.
 	Installations(ctx context.Context) ([]Installation, error)
 }
 
@@ -33,8 +34,8 @@ const (
 	installationsTimeout = 5 * time.Second
 )
 
-// Installations names jobs and alerts to the world. It keeps what the store knows in memory and reads it again when it is
-// asked and that is old, so that a database that fails over while processes run is noticed. Safe for concurrent use.
+// Installations gives jobs and alerts their names outside Belfry. It caches the store's list and reads it again when it is
+// old, so that it notices a failover of the database. Safe for concurrent use.
 type Installations struct {
 	store InstallationStore
 	turn  chan struct{} // one read at a time; taken by sending
@@ -68,8 +69,8 @@ func (i *Installations) refresh(ctx context.Context) error {
 	return nil
 }
 
-// known is what is known, read again if that is old. One caller reads, the others go by what is known; so does he if the
-// store does not answer, and nobody asks it again for a while.
+// known returns the cached list, and reads it again if it is old. One caller reads while the others use the old list. If the
+// store does not answer, all use the old list for a while.
 func (i *Installations) known(ctx context.Context) []Installation {
 	v := i.view.Load()
 	if now := time.Now(); max(now.Sub(v.read), now.Round(0).Sub(v.read.Round(0))) < installationsEvery {
@@ -89,13 +90,13 @@ func (i *Installations) known(ctx context.Context) []Installation {
 	return i.view.Load().list
 }
 
-// JobID is what a job is called outside: the same at every attempt, and no other job's anywhere.
+// JobID is the job's id outside Belfry: the same at every attempt, and unique among all installations.
 func (i *Installations) JobID(ctx context.Context, id int64) string {
 	list := i.known(ctx)
 	return fmt.Sprintf("msg_%s_%d", list[ofJob(list, id)].ID, id)
 }
 
-// Scope tells jobs of different installations apart that have one id. It is empty for those of the first.
+// Scope distinguishes jobs of different installations that have the same id. It is empty for those of the first.
 func (i *Installations) Scope(ctx context.Context, id int64) string {
 	list := i.known(ctx)
 	if at := ofJob(list, id); at > 0 {
@@ -104,7 +105,7 @@ func (i *Installations) Scope(ctx context.Context, id int64) string {
 	return ""
 }
 
-// ofJob is the place of a job's installation in the list.
+// ofJob is the index of a job's installation in the list.
 func ofJob(list []Installation, id int64) int {
 	at, _ := slices.BinarySearchFunc(list, id, func(in Installation, id int64) int {
 		if in.FirstID <= id {
@@ -115,7 +116,7 @@ func ofJob(list []Installation, id int64) int {
 	return max(at-1, 0)
 }
 
-// AlertID is what an alert is called outside.
+// AlertID is an alert's id outside Belfry.
 func (i *Installations) AlertID(ctx context.Context, a *Alert) string {
 	list := i.known(ctx)
 	of := list[0].ID

@@ -34,7 +34,7 @@ func ParseInstant(text string) (t time.Time, rule string) {
 	return t, ""
 }
 
-// instantForm reports whether text has the form of a time, whatever its numbers, which time.Parse reads, but for the
+// instantForm reports whether text has the form of a time that time.Parse reads, with any numbers, but for the
 // offset's.
 func instantForm(text string) bool {
 	const form = "0000-00-00T00:00:00"
@@ -81,7 +81,7 @@ func IsInstant(text string) bool {
 	return rule == ""
 }
 
-// Precision is what stores keep of a time. Times are truncated to it once, where they come in.
+// Precision is the precision of stored times. Times are truncated to it once, when they come in.
 const Precision = time.Microsecond
 
 // MaxDelay is the longest delay: FutureYears of 365 days.
@@ -96,10 +96,10 @@ func CheckInstant(field string, t, now time.Time) (time.Time, *FieldError) {
 	return t.UTC().Truncate(Precision), nil
 }
 
-// TooShort is the rule that durations break which would be kept as none.
+// TooShort is the rule for durations so short that they would be stored as zero.
 const TooShort = "must be 0s or at least 1µs: shorter durations are not kept"
 
-// KeepLength brings a duration into the form that is kept. One that would be kept as none is refused.
+// KeepLength normalises a duration for the store. It refuses one that would be stored as zero.
 func KeepLength(errs *FieldErrors, field string, d time.Duration) time.Duration {
 	if d > 0 && d < Precision {
 		errs.Add(field, "%s", TooShort)
@@ -137,7 +137,7 @@ const (
 // ExpiresAfterRule is the rule for expires_after where it is given.
 const ExpiresAfterRule = "must lie between 1s and 9600h (400 days)"
 
-// CheckExpiresAfter holds an expires_after against its rule; zero is none.
+// CheckExpiresAfter checks an expires_after; zero means none.
 func CheckExpiresAfter(errs *FieldErrors, d time.Duration) {
 	if d != 0 && (d < MinExpiresAfter || d > MaxExpiresAfter) {
 		errs.Add("expires_after", ExpiresAfterRule)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// NewJob is a job as submitted, after it was checked (see CheckNewJob). Zero fields take the defaults named.
+// NewJob is a submitted job after CheckNewJob. Zero fields take the defaults named here.
 type NewJob struct {
 	Type     string          // names the handler; required
 	Payload  json.RawMessage // any JSON, kept byte for byte; nil is stored as {}
@@ -21,23 +21,23 @@ type NewJob struct {
 	MaxAttempts int           // zero means DefaultMaxAttempts
 	Timeout     time.Duration // of one attempt; zero means the worker's default
 	ExpiresAt   time.Time     // not started after this; zero means never
-	// ExpiresAfter is what its type or schedule says where ExpiresAt is zero: it is not started so long after it may first
-	// start. Zero means never.
+	// ExpiresAfter comes from the type or schedule and counts if ExpiresAt is zero: the job is not started later than this
+	// after it may first start. Zero means never.
 	ExpiresAfter time.Duration
 	Backoff      []time.Duration // waits between attempts, the last one repeating; nil means DefaultBackoff
 	Target       json.RawMessage // {"url": …, "headers": {…}}; nil means the type's handler
 	Tags         []string
 	Trace        string // W3C traceparent; "" means none
-	Run          *Run   // of a job that a schedule makes; nil means none does
+	Run          *Run   // set for a job that a schedule makes; else nil
 
 	// Queued asks for the row to be written as queued, under a dispatch lease of QueuedLease, because the
-	// submitter publishes it itself once this commit has returned. Jobs whose run_at lies ahead ignore it.
+	// submitter publishes it itself once this commit has returned. It is ignored for jobs with a future run_at.
 	Queued      bool
 	QueuedLease time.Duration
 	Fence       int64 // the dispatch fence recorded on a row written as queued
 }
 
-// Job is one unit of work as its row says. A Job is a snapshot: only ports change rows.
+// Job is one unit of work, as read from its row. A Job is a snapshot: only ports change rows.
 type Job struct {
 	ID       int64
 	Type     string
@@ -68,7 +68,7 @@ type Job struct {
 	Tags      []string
 	Trace     string
 	Bucket    int
-	Run       *Run // of a job that a schedule made; else nil
+	Run       *Run // set for a job that a schedule made; else nil
 
 	Errors []AttemptError  // oldest first, at most MaxErrors
 	Result json.RawMessage // of done jobs; nil means none
@@ -83,18 +83,18 @@ type Job struct {
 	FinishedAt time.Time // zero while live
 }
 
-// AttemptError is one ended attempt that was not a success, or not a whole one: its result was lost.
+// AttemptError is an ended attempt that failed, or succeeded but lost its result.
 type AttemptError struct {
 	Attempt int       `json:"attempt"`
 	At      time.Time `json:"at"`
 	Error   string    `json:"error"`          // at most MaxErrorBytes, cut at a rune boundary
 	Kind    string    `json:"kind,omitempty"` // "error", "timeout", "panic", "lost", "permanent", "snooze", "result"
-	// Losses is, of a lost run, how many runs of the job in a row were lost with their workers, this one included.
-	// It is 0 once a later run came to an end of its own.
+	// Losses is, for a lost run, how many runs of the job in a row were lost with their workers, this one included. It
+	// becomes 0 when a later run ends normally.
 	Losses int `json:"losses,omitempty"`
 }
 
-// Bounds on what a row may hold. They keep the hot table small whatever handlers and submitters do.
+// Bounds on what a row may hold. They keep the hot table small.
 const (
 	MaxErrors          = 20       // errors kept per job: the last ones
 	MaxErrorBytes      = 2 << 10  // bytes of one error text
@@ -106,7 +106,7 @@ const (
 	Buckets            = 64       // hash partitions of jobs: a job's bucket is id & 63
 )
 
-// BucketOf returns the bucket of a job: ids come from one sequence, so their low bits spread evenly.
+// BucketOf returns the bucket of a job. Ids come from one sequence, so their low bits are evenly spread.
 func BucketOf(id int64) int { return int(id & (Buckets - 1)) }
 
 // Kinds of AttemptError.
@@ -120,21 +120,21 @@ const (
 	KindResult    = "result" // of a job that is done: its result was lost
 )
 
-// NoAttemptLeft is the error of a job that was to start with all its attempts used up, as a damaged or changed row has them.
+// NoAttemptLeft is the error of a job that is due with all its attempts used up. Only a damaged or edited row is.
 func NoAttemptLeft(attempts, maxAttempts int, at time.Time) AttemptError {
 	return AttemptError{Attempt: attempts, At: at, Error: fmt.Sprintf("%s: %d of %d were used", NoAttemptText, attempts, maxAttempts), Kind: KindError}
 }
 
-// NoAttemptText is how its text begins, in every store.
+// NoAttemptText begins its text, in every store.
 const NoAttemptText = "no attempt was left when the job was to start"
 
 // Bounds on runs lost in a row.
 const (
-	SuspectLosses = 2 // after so many a job is a suspect
-	MaxLosses     = 5 // with so many a job fails for good
+	SuspectLosses = 2 // losses in a row after which a job is a suspect
+	MaxLosses     = 5 // losses in a row with which a job fails for good
 )
 
-// Losses is how many runs of the job in a row, up to the last one, were lost with their workers.
+// Losses counts the job's latest runs in a row that were lost with their workers.
 func (j *Job) Losses() int {
 	if n := len(j.Errors); n > 0 && j.Errors[n-1].Kind == KindLost {
 		return max(j.Errors[n-1].Losses, 0)
@@ -142,7 +142,7 @@ func (j *Job) Losses() int {
 	return 0
 }
 
-// Suspect reports whether the job may be what ends the processes that run it.
+// Suspect reports whether the job may be killing the processes that run it.
 func (j *Job) Suspect() bool { return j.Losses() >= SuspectLosses }
 
 // Handler runs jobs of one type. A nil error ends the job as done, with result (JSON or nil) kept on it. An
@@ -162,7 +162,7 @@ func (f HandlerFunc) Work(ctx context.Context, job *Job) (json.RawMessage, error
 // Handlers maps a type to its handler.
 type Handlers map[string]Handler
 
-// Status says where a job is on its way. The numbers are what stores keep.
+// Status is a job's state. Stores keep the numbers.
 type Status int16
 
 // The six statuses. A job is live while scheduled, queued or running; the other three are ends.
@@ -170,7 +170,7 @@ const (
 	Scheduled Status = 1 // waits for run_at, for a slot, or for its retry
 	Queued    Status = 2 // handed to its priority's queue, not started yet
 	Running   Status = 3 // a worker holds its lease
-	Done      Status = 4 // finished well
+	Done      Status = 4 // succeeded
 	Failed    Status = 5 // failed for good: a dead letter
 	Cancelled Status = 6 // cancelled by someone, or expired
 )

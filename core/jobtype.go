@@ -9,7 +9,7 @@ import (
 // MaxTypes bounds the definitions of one installation: every process keeps them all in memory.
 const MaxTypes = 10_000
 
-// Bounds on the time in which a success of a type or a schedule can be expected.
+// Bounds on expect_within of types and schedules.
 const (
 	MinExpectWithin = time.Second
 	MaxExpectWithin = 400 * 24 * time.Hour
@@ -31,7 +31,7 @@ type JobType struct {
 	Defined   bool // PutType made it; else it is only a mark
 }
 
-// CheckJobType holds a definition against the rules and brings it into the form that is kept. The error is FieldErrors.
+// CheckJobType checks a definition and normalises it for the store. The error is FieldErrors.
 func CheckJobType(t *JobType) error {
 	var errs FieldErrors
 	checkType(&errs, t.Name)

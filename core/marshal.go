@@ -9,9 +9,9 @@ import (
 	"github.com/belfry-dev/belfry/core/jsonscan"
 )
 
-// MarshalValue writes a value as JSON: a json.RawMessage as it stands, all else as encoding/json does. What is not JSON or
-// cannot be written as such, or holds text that is not UTF-8, which encoding/json would replace by U+FFFD without a word, is
-// FieldErrors about field.
+// MarshalValue writes a value as JSON: a json.RawMessage unchanged, everything else as encoding/json does. The error is
+// FieldErrors about field if the value is not JSON, cannot be written as JSON, or contains text that is not UTF-8, which
+// encoding/json would silently replace by U+FFFD.
 func MarshalValue(field string, v any) (json.RawMessage, error) {
 	if raw, ok := v.(json.RawMessage); ok {
 		if fault := jsonscan.EncodingFault(raw); fault != "" {

@@ -12,7 +12,7 @@ import (
 // MessageVersion is the version of the message this program writes and the newest it reads.
 const MessageVersion = 1
 
-// MaxMessageBytes bounds what is parsed: a message of ours is far smaller.
+// MaxMessageBytes bounds the bodies that are parsed. Belfry's messages are far smaller.
 const MaxMessageBytes = 4 << 10
 
 // Message is the doorbell: it names a queued row under one lease token, and carries nothing that matters

@@ -9,27 +9,27 @@ type Submitted struct {
 	CreatedAt time.Time
 	Status    Status // Scheduled, or Queued when NewJob.Queued was granted
 	Token     int64  // the row's lease token, for the message of a queued row
-	// Existing is the live job that holds the dedupe key; the other fields are then that job's. Where several jobs are
-	// submitted at once, one with a payload of more than MaxBriefBytes comes without it: keys are short, and what
-	// thousands of them hold could be more than fits into memory.
+	// Existing is the live job that holds the dedupe key; the other fields are then that job's. If several jobs are
+	// submitted at once, Existing lacks a payload of more than MaxBriefBytes: thousands of short keys could name more
+	// payload than fits into memory.
 	Existing *Job
 }
 
-// MaxBriefBytes bounds what is told of each duplicate among many jobs.
+// MaxBriefBytes bounds what the answer to a batch says about each duplicate.
 const MaxBriefBytes = 4 << 10
 
-// IdempotencyKey names one call of one holder, so that repeating it does nothing more.
+// IdempotencyKey names one call of one holder, so that a repeated call changes nothing.
 type IdempotencyKey struct {
 	Holder string        // whose key it is: a token's id, "" for calls without one
 	Key    string        // 1 to MaxIdempotencyKeyBytes
-	Hash   [32]byte      // of what was asked; SHA-256
+	Hash   [32]byte      // SHA-256 of the request
 	Keep   time.Duration // how long the answer is kept
 }
 
 // MaxIdempotencyKeyBytes bounds an idempotency key.
 const MaxIdempotencyKeyBytes = 255
 
-// Answer is what a caller is told, kept to be told again.
+// Answer is the answer to a call, stored so that a repeated call gets it too.
 type Answer struct {
 	Status int // of HTTP
 	Body   []byte
@@ -40,7 +40,7 @@ type Once struct {
 	Answer   Answer
 	Replayed bool        // the answer is an earlier call's: nothing was written
 	Jobs     []Submitted // what was written; nil when Replayed
-	Kept     *KeptJob    // when Replayed, in place of Answer where SubmitOnceEach wrote it
+	Kept     *KeptJob    // when Replayed, in place of Answer if SubmitOnceEach wrote it
 }
 
 // OnceCall is one call of SubmitOnceEach.
@@ -49,7 +49,7 @@ type OnceCall struct {
 	Job NewJob // without a dedupe key
 }
 
-// OnceAnswer answers one OnceCall: where it is not Replayed, Jobs is what was written. Err is that of this call alone:
+// OnceAnswer answers one OnceCall. Unless it is Replayed, Jobs is what was written. Err is this call's own error:
 // ErrKeyReused or ErrKeyInFlight.
 type OnceAnswer struct {
 	Once
@@ -62,7 +62,7 @@ type Page struct {
 	Next int64 // the Before of the next page; 0 means that this was the last
 }
 
-// PageOf is the page of jobs that a query for limit found: a full one has a next.
+// PageOf makes the page of the jobs that a query with limit found. A full page has a next one.
 func PageOf(jobs []Job, limit int) Page {
 	p := Page{Jobs: jobs}
 	if n := len(jobs); n > 0 && n >= limit {
@@ -80,19 +80,19 @@ func (j *Job) Size() int {
 	return size
 }
 
-// Pace spreads run_at of what is put back: row i gets From + i × Every.
+// Pace spreads the run_at of jobs that are put back: row i gets From + i × Every.
 type Pace struct {
-	From  time.Time     // zero means now, and so does one that has passed
+	From  time.Time     // zero and a past time mean now
 	Every time.Duration // zero means all at once
 }
 
-// DeadGroup is dead letters of one type that failed alike: texts that differ in numbers, ids or addresses only
+// DeadGroup is a group of dead letters of one type with the same error. Texts that differ only in numbers, ids or addresses
 // are one group.
 type DeadGroup struct {
 	Type        string
 	Group       string // 16 hexadecimal digits; see ErrorGroup
 	Error       string // the newest one's last error
-	Count       int    // of the CountCap dead letters looked at
+	Count       int    // among the CountCap dead letters looked at
 	First, Last time.Time
 }
 
@@ -127,11 +127,11 @@ type DeadQuery struct {
 	IDs    []int64
 	Before time.Time // failed before
 	Group  string    // DeadGroup.Group
-	After  int64     // ids above this: what an earlier call has been through
+	After  int64     // ids above this: earlier calls have handled the others
 }
 
-// Redriven is the answer for one dead letter. Err is nil, a *ConflictError, ErrBusy where an open transaction holds its dedupe
-// key, or else ErrRow, where it raises an error of its own.
+// Redriven is the answer for one dead letter. Err is nil, a *ConflictError, ErrBusy if an open transaction holds its dedupe
+// key, or ErrRow if it raises an error.
 type Redriven struct {
 	ID    int64
 	RunAt time.Time // when it is due now; zero when Err is set

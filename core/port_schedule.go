@@ -9,7 +9,7 @@ type ScheduleQuery struct {
 	Paused      *bool
 	AfterTenant string // those behind this tenant and name
 	AfterName   string
-	TZDataNot   string // those whose next instant was computed with another version
+	TZDataNot   string // those whose next instant was computed with another version of the time zone database
 	Limit       int    // 1 … 1,000
 	Bytes       int    // the list ends with the schedule by which payloads and targets come to this. 0 means with none
 }
@@ -21,14 +21,14 @@ func (s *Schedule) Size() int { return len(s.Rule.Payload) + len(s.Rule.Target) 
 type OccurrenceQuery struct {
 	ScheduleID int64
 	From       time.Time // instants at or after it
-	Before     time.Time // rows that begin before it: what a page's cursor says
+	Before     time.Time // rows that begin before it: a page's cursor
 	Outcome    string
 	Limit      int // 1 … 1,000
 }
 
-// Advance takes one schedule from one state to another, whole or not at all: it applies only while the schedule has
-// had no other since it was read (Version and Moves). What several ticks, or a tick and a user, plan at once, one of
-// them does.
+// Advance takes one schedule from one state to another, whole or not at all. It applies only if the schedule has had no
+// other Advance since it was read (Version and Moves). If several ticks, or a tick and a user, plan one at the same time,
+// exactly one applies.
 type Advance struct {
 	ID       int64
 	Version  int64
@@ -39,19 +39,19 @@ type Advance struct {
 	State       ScheduleState
 	Occurrences []Ledgered
 	Jobs        []NewJob // with Run set
-	// Attach gives Jobs[0], which had waited, to the ledger rows written for its instants.
+	// Attach sets Jobs[0], which had waited, on the ledger rows that were written for its instants.
 	Attach bool
 	// Alerts about this schedule are raised and cleared with it, as RaiseAlerts does; Tenant and Subject are its own.
 	Alerts []Alert
 }
 
-// Ledgered is a new row of the ledger; its run is Jobs[Job] of the Advance, or none below zero.
+// Ledgered is a new row of the ledger. Its run is Jobs[Job] of the Advance; a negative Job means none.
 type Ledgered struct {
 	Occurrence
 	Job int
 }
 
-// SuccessQuery asks for the jobs of a schedule that are done, for instants at or after Since.
+// SuccessQuery asks for the done jobs of a schedule, for instants at or after Since.
 type SuccessQuery struct {
 	Tenant, Name string
 	Since        time.Time
@@ -59,13 +59,13 @@ type SuccessQuery struct {
 
 // Success answers a SuccessQuery; zero times when there are none.
 type Success struct {
-	First  time.Time // when the first was recorded: looked for among the 100 earliest instants
+	First  time.Time // when the first was recorded, of the 100 earliest instants
 	Newest time.Time // the newest instant
 }
 
 // Advanced answers one Advance.
 type Advanced struct {
-	Stale   bool    // the schedule had moved, had an active run, or is gone: nothing was done
+	Stale   bool    // the schedule has changed, has an active run, or is gone: nothing was done
 	JobIDs  []int64 // of Jobs
 	Version int64
 }
@@ -78,7 +78,7 @@ type Alert struct {
 	Tenant    string
 	Detail    string // a sentence
 	RaisedAt  time.Time
-	ClearedAt time.Time // when it was over. Zero means that it is open
+	ClearedAt time.Time // when it ended. Zero means that it is open
 	Count     int64     // how many jobs failed while it was open (job_failed)
 }
 

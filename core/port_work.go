@@ -8,7 +8,7 @@ type Ref struct {
 	Token int64
 }
 
-// ClaimRequest says who claims and on what terms.
+// ClaimRequest says who claims, how much, and for how long.
 type ClaimRequest struct {
 	WorkerID string
 	ClaimID  int64 // fresh for every call
@@ -35,25 +35,25 @@ type StartResult struct {
 // Beat answers one heartbeat. Neither flag set: extended.
 type Beat struct {
 	Stale        bool // the token is no longer current: stop the handler
-	Busy         bool // locked by another: not extended, try again
+	Busy         bool // locked: not extended, try again
 	CancelWanted bool
 }
 
 // Outcome is how an attempt ended.
 type Outcome int8
 
-// The outcomes. Where cancel is wanted each but EndDone becomes cancelled, decided in the write itself.
+// The outcomes. If cancel is wanted, the write itself turns every outcome but EndDone into cancelled.
 const (
 	EndDone     Outcome = 1 // → done
 	EndFail     Outcome = 2 // → failed: permanent, or attempts used up
 	EndRetry    Outcome = 3 // → scheduled at now + Wait, token + 1
 	EndSnooze   Outcome = 4 // the same, the attempt not counted, snoozes + 1
 	EndHandBack Outcome = 5 // the same, the attempt not counted
-	// EndAccepted (webhook 202): stays running under the same token for Wait, owned by TargetWorkerID, also where cancel
-	// is wanted: the target's own complete or fail ends it, or its lease passes. Repeating it starts Wait anew; heartbeats
-	// extend such a lease and never shorten it, so that a worker's late one does no harm.
+	// EndAccepted (webhook 202): stays running under the same token for Wait, owned by TargetWorkerID, also if cancel is
+	// wanted: the target's complete or fail ends it, or its lease passes. A repeat starts Wait again. Heartbeats extend such
+	// a lease and never shorten it, so that a late heartbeat of the worker does no harm.
 	EndAccepted Outcome = 6
-	// EndLoss is EndRetry of a run that was lost with its worker and costs no attempt.
+	// EndLoss is EndRetry for a run that was lost with its worker and costs no attempt.
 	EndLoss Outcome = 7
 )
 
@@ -73,8 +73,8 @@ type End struct {
 // EndAnswer answers one End.
 type EndAnswer struct {
 	Status Status // the row's status now; 0 when Stale or Busy
-	Stale  bool   // the token is not current and did not end this way before: nothing changed
-	Busy   bool   // locked by another: nothing changed, try again
+	Stale  bool   // the token is not current and this end was not recorded before: nothing changed
+	Busy   bool   // locked: nothing changed, try again
 	Repeat bool   // this end was recorded before
 }
 
@@ -84,8 +84,8 @@ type Rollup struct {
 	Priority                                                         Priority
 	Type                                                             string
 	Starts, Done, Failed, Retried, Cancelled, Lost, Snoozed, Strayed int64
-	Lag                                                              [LagBuckets]int64 // histogram of schedule lag, bounds in LagBounds
-	LagSum                                                           int64             // microseconds; of one start at most MaxLagCounted
+	Lag                                                              [LagBuckets]int64 // histogram of schedule lag; LagBounds has its bounds
+	LagSum                                                           int64             // microseconds; one start adds at most MaxLagCounted
 }
 
 // Add adds the counts of o to r.
@@ -107,8 +107,8 @@ func (r *Rollup) Add(o *Rollup) {
 // LagBuckets is the number of buckets in a schedule lag histogram: one per bound, and one beyond the last.
 const LagBuckets = len(LagBounds) + 1
 
-// LagBounds are the upper bounds of the schedule lag histogram. They are fine around the tick's second, where
-// the promise lies, and reach an hour.
+// LagBounds are the upper bounds of the schedule lag histogram. They are fine around one second, the tick's period, and
+// reach an hour.
 var LagBounds = [...]time.Duration{
 	time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 25 * time.Millisecond,
 	50 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond,
@@ -116,8 +116,8 @@ var LagBounds = [...]time.Duration{
 	time.Minute, 5 * time.Minute, time.Hour,
 }
 
-// MaxLagCounted is what one start adds to a sum of lags at most. A run_at may lie ten years back: without a bound
-// a few thousand such jobs would carry the sum over its end.
+// MaxLagCounted is the largest lag that one start adds to a sum of lags. A run_at may lie ten years back: without a bound a
+// few thousand such jobs would overflow the sum.
 const MaxLagCounted = 24 * time.Hour
 
 // LagBucket returns the index of the histogram bucket that lag falls into. A negative lag counts as none.

@@ -10,11 +10,11 @@ import (
 // How announcements age.
 const (
 	PresenceEvery = 30 * time.Second    // a worker announces itself this often
-	PresenceTTL   = 90 * time.Second    // and counts as living so long after it did
-	FunctionKeep  = 30 * 24 * time.Hour // how long a function counts as there although nothing invoked it
+	PresenceTTL   = 90 * time.Second    // and counts as live for this long after
+	FunctionKeep  = 30 * 24 * time.Hour // how long a function counts as present after its last invocation
 	GoneKeep      = 24 * time.Hour      // how long a worker that died is remembered
 	MaxTypesTold  = 1_000               // types that statistics name
-	TypeIdle      = 24 * time.Hour      // after which the totals of a type are no longer told apart from those of other idle ones
+	TypeIdle      = 24 * time.Hour      // after which the totals of a type are merged with those of other idle types
 )
 
 // Presence is what a worker says of itself.
@@ -72,8 +72,8 @@ func (f Fleet) Handles(typ string, deliverable bool) bool {
 	return f.Live[typ] || f.Delivers && deliverable
 }
 
-// Publishes reports whether jobs of the type may be published: a live worker handles them or, where consumers may be
-// functions that live only while there is work, nobody said that none does.
+// Publishes reports whether jobs of the type may be published: a live worker handles them, or consumers may be
+// functions, which live only while there is work, and the type is not marked as unhandled.
 func (f Fleet) Publishes(typ string, deliverable, unannounced bool) bool {
 	return f.Handles(typ, deliverable) || (unannounced || f.Earlier[typ]) && !f.Marked[typ]
 }

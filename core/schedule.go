@@ -150,7 +150,7 @@ type covered struct {
 	From    time.Time `json:"from,omitzero"`
 }
 
-// EncodeCovers is what a store keeps of a run beside its schedule and instant: nil of a punctual one.
+// EncodeCovers returns what a store keeps of a run beside its schedule and instant; nil for a punctual run.
 func EncodeCovers(r *Run) ([]byte, error) {
 	if r == nil || !r.CatchUp && r.Covers <= 1 {
 		return nil, nil
@@ -158,7 +158,7 @@ func EncodeCovers(r *Run) ([]byte, error) {
 	return json.Marshal(covered{CatchUp: r.CatchUp, Count: r.Covers, From: r.CoversFrom})
 }
 
-// DecodeCovers is the run of a schedule's instant; what was damaged reads as punctual.
+// DecodeCovers returns the run of a schedule's instant. Damaged data reads as punctual.
 func DecodeCovers(schedule string, scheduledFor time.Time, text []byte) *Run {
 	r := &Run{Schedule: schedule, ScheduledFor: scheduledFor}
 	var c covered

@@ -48,17 +48,17 @@ func (t *Token) Matches(hash [32]byte) bool {
 	return subtle.ConstantTimeCompare(t.Hash[:], hash[:]) == 1
 }
 
-// The parts of a token's text, belfry_<id>_<secret>. Both are of letters and digits, so that a double click takes
-// the whole, and the prefix lets scanners for leaked secrets know it.
+// Parts of a token's text, belfry_<id>_<secret>. Id and secret consist of letters and digits, so that a double click selects
+// the whole token. The prefix lets scanners for leaked secrets recognise it.
 const (
 	tokenPrefix      = "belfry_"
-	TokenIDLength    = 16 // 95 bits: ids do not meet by chance
+	TokenIDLength    = 16 // 95 bits: two ids are never equal by chance
 	tokenSecretChars = 43 // 256 bits
 	tokenAlphabet    = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// NewToken makes a token from random: the text that its holder carries and the id and hash that are kept. The text
-// cannot be made again from what is kept. Pass crypto/rand's Reader.
+// NewToken makes a token from random: the text for its holder, and the id and hash for the store. The text cannot be
+// computed from these. Pass crypto/rand's Reader.
 func NewToken(random io.Reader) (text, id string, hash [32]byte, err error) {
 	drawn, err := draw(random, TokenIDLength+tokenSecretChars)
 	if err != nil {
@@ -127,10 +127,10 @@ func alphanumeric(text string) bool {
 	return true
 }
 
-// MaxTokenNameBytes bounds what a token is for.
+// MaxTokenNameBytes bounds a token's name.
 const MaxTokenNameBytes = 200
 
-// CheckToken holds a new token against the rules. The error is FieldErrors.
+// CheckToken checks a new token. The error is FieldErrors.
 func CheckToken(t *Token, now time.Time) error {
 	var errs FieldErrors
 	if t.Name == "" {

@@ -14,7 +14,7 @@ var (
 	ErrStopping     = core.ErrStopping     // the worker stops; an error after this is not counted as an attempt
 )
 
-// Permanent marks err so that the job fails at once, whatever attempts are left, and becomes a dead letter.
+// Permanent marks err so that the job fails at once, even if attempts are left, and becomes a dead letter.
 func Permanent(err error) error { return core.Permanent(err) }
 
 // RetryAfter makes the attempt count as failed with err, which may be nil, and the next one wait d instead of

@@ -49,7 +49,7 @@ func (t *topic) Send(ctx context.Context, msgs []core.Message) []error {
 		return unknown(errs, err)
 	}
 	answers := make(chan answer, len(msgs))
-	// A batch waits for all its messages, so each of them is handed over whatever becomes of ctx.
+	// A batch waits for all its messages, so each of them is handed over even after ctx has ended.
 	whole := context.WithoutCancel(ctx)
 	for i, m := range msgs {
 		portable := t.portable[min(len(msgs)-i/batchSize*batchSize, batchSize)-1]

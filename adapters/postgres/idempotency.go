@@ -31,7 +31,7 @@ func (s *Store) SubmitOnce(ctx context.Context, key core.IdempotencyKey, jobs []
 			return err
 		})
 		again := hasCode(err, codeSerialization) || hasCode(err, codeDeadlock) || wire.Outdated(err)
-		if gone && err != nil { // whatever became of it, the key finds it
+		if gone && err != nil { // if it was committed, the key finds it
 			s.AfterFreeze()
 			again = round < maxSends && ctx.Err() == nil
 		}

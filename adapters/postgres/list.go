@@ -12,7 +12,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// listWindow is how many rows one call of List looks at, whatever the filter. On wide rows, each on a page of its own,
+// listWindow is how many rows one call of List looks at, with any filter. On wide rows, each on a page of its own,
 // this many pages are touched, and a few for each table.
 const listWindow = 10_000
 

@@ -91,7 +91,7 @@ func connectFault(server string, err error) error {
 		return says("RabbitMQ refuses the vhost")
 	case answer != nil && answer.Server:
 		return says("RabbitMQ says: " + answer.Reason)
-	case answer != nil && strings.Contains(answer.Reason, "timeout"): // the client keeps only the texts of what ends a connection
+	case answer != nil && strings.Contains(answer.Reason, "timeout"): // the client keeps only the text of an error that ends a connection
 		return says("no answer in time; is RabbitMQ running there?")
 	case answer != nil && (strings.Contains(answer.Reason, "EOF") || strings.Contains(answer.Reason, "reset")):
 		return says("the connection was closed before an answer came; is RabbitMQ running there?")

@@ -44,7 +44,7 @@ func addApart(texts map[string]string) {
 		if m := keptRows.FindStringSubmatch(text); m != nil && strings.HasPrefix(name, "drop_") {
 			texts[name+idsSuffix] = "SELECT " + map[string]string{"id": "id", "rowid": "rowid"}[m[1]] + m[2]
 			if m[1] != "id" && m[1] != "rowid" {
-				texts[name+idsSuffix] = "SELECT 0" + m[2] // of what has no number
+				texts[name+idsSuffix] = "SELECT 0" + m[2] // these rows have no number
 			}
 		}
 		texts[name] = text

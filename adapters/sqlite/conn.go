@@ -134,7 +134,7 @@ func (c *conn) prepare(ctx context.Context, name string) (driver.Stmt, error) {
 	return stmt, nil
 }
 
-// prepareError says that a statement cannot be run at all, whatever is in the rows.
+// prepareError says that a statement cannot be run at all, with any rows.
 type prepareError struct {
 	name string
 	err  error

@@ -74,7 +74,7 @@ func (s *Store) SubmitOnceEach(ctx context.Context, calls []core.OnceCall) ([]co
 	return answers, wrap("submit once", err)
 }
 
-// submitOnce writes a job and keeps what it comes to under its key, or finds what an earlier call came to.
+// submitOnce writes a job and keeps the outcome under its key, or finds the outcome of an earlier call.
 func (t *tx) submitOnce(c *core.OnceCall, packed []byte) (core.Once, error) {
 	answer := t.plan(&c.Job)
 	kept, err := t.keep(c.Key, 0, append(core.KeptHead(answer), packed...))

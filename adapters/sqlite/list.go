@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// listWindow is how many rows one call of List looks at, whatever the filter.
+// listWindow is how many rows one call of List looks at, with any filter.
 const listWindow = 10_000
 
 // Statuses as bits (1 << status).

@@ -6,7 +6,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Submit writes all jobs in one transaction, shared with whatever else is being written.
+// Submit writes all jobs in one transaction, shared with other writes.
 func (s *Store) Submit(ctx context.Context, jobs []core.NewJob) ([]core.Submitted, error) {
 	var answers []core.Submitted
 	err := s.writer.run(ctx, func(t *tx) (err error) {

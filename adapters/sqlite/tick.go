@@ -8,7 +8,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// reapFarthest is how far ahead the reaper's look at a running row may be put off, whatever its lease says.
+// reapFarthest is how long the reaper may put off looking at a running row, even if its lease is longer.
 const reapFarthest = time.Hour
 
 // recallLimit is how many rows return to scheduled in one tick.

@@ -28,7 +28,7 @@ type verdict int8
 
 const (
 	unknown   verdict = iota // it ended before anything was shown
-	healthy                  // of a host: it was connected to; of an endpoint: it answered, whatever it said of the job
+	healthy                  // of a host: it was connected to; of an endpoint: it answered, even with an error
 	unhealthy                // of a host: no connection; of an endpoint: no answer, or one that says not now
 )
 

@@ -36,7 +36,7 @@ func routeOf(t *target, job *core.Job) route {
 	return r
 }
 
-// placeKey names a host or an endpoint in a few bytes, however long its URL is.
+// placeKey names a host or an endpoint in a few bytes, even if its URL is long.
 type placeKey [sha256.Size / 2]byte
 
 func keyOf(text string) (key placeKey) {

@@ -157,7 +157,7 @@ func (f *field) value(text string) (int, error) {
 	return 0, fmt.Errorf("%s is not a number within %d-%d", shown(text), f.min, most)
 }
 
-// digits reads a number made of digits alone, however long: past four digits it is only known to be large.
+// digits reads a number of any length made of digits only. Past four digits it only reports that the number is large.
 func digits(text string) (int, bool) {
 	n := 0
 	for _, c := range []byte(text) {

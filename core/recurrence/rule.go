@@ -93,7 +93,7 @@ func (r *Rule) Offset(at time.Time) (seconds int, ok bool) {
 func (r *Rule) Choices() (GapPolicy, RepeatPolicy) { return r.gap, r.overlap }
 
 // ZoneHash identifies what the database says about the rule's zone, 16 hex digits; empty for @every, which
-// needs no zone. A stored next due instant holds as long as it stays the same, whatever TZDataVersion is.
+// needs no zone. A stored next due instant holds as long as it stays the same, even if TZDataVersion changes.
 func (r *Rule) ZoneHash() string {
 	if r.every > 0 {
 		return ""

@@ -64,7 +64,7 @@ func Start(r *core.ScheduleRule, now time.Time, o Options) (core.ScheduleState, 
 }
 
 // Next decides what becomes of a schedule at now: of the instants that are due, or of the run that waits once
-// no run is active. It accounts for every instant behind Accounted up to now, whatever NextDue says, exactly once. A nil
+// no run is active. It accounts for every instant behind Accounted up to now exactly once, independently of NextDue. A nil
 // plan means that nothing is to be done.
 func Next(s *core.Schedule, now time.Time, o Options) (*Plan, error) {
 	now = now.Truncate(time.Microsecond)

@@ -95,7 +95,7 @@ func (s *Shares) SetTypes(types []string) {
 	}
 }
 
-// Begin starts a round: every lane is to be asked once more, whatever is known of it.
+// Begin starts a round: every lane is asked once more, even if it was empty before.
 func (s *Shares) Begin(now time.Time) { s.round = now }
 
 // Due says for how long, at most most, nothing need be claimed: 0 while a lane is busy or was not asked in

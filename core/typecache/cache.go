@@ -28,7 +28,7 @@ type Cache struct {
 	core.TypeStore
 	opts Options
 
-	turn chan struct{} // one read or change of what is known at a time; taken by sending
+	turn chan struct{} // one read or change of the cache at a time; taken by sending
 	view atomic.Pointer[typesView]
 }
 

@@ -54,7 +54,7 @@ func (w *Worker) announceNow(always bool) error {
 	return w.announcer.announce(ctx, p, always)
 }
 
-// announce announces at the start, however long the store takes to answer.
+// announce announces at the start and waits for the store without a limit.
 func (w *Worker) announce(ctx context.Context) {
 	for try := 1; ctx.Err() == nil; try++ {
 		err := w.announceNow(false)

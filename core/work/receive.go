@@ -91,7 +91,7 @@ func (r *receiver) close() {
 	}
 	ctx, cancel := context.WithTimeout(r.w.base, r.w.flushGrace())
 	defer cancel()
-	_ = r.sub.Close(ctx) // whatever it says, another one is opened
+	_ = r.sub.Close(ctx) // even after an error another one is opened
 	r.sub = nil
 }
 

@@ -94,7 +94,7 @@ func (w *Worker) stop(endClaims, endCalls context.CancelFunc) int {
 		w.handBackAll()
 	}
 	w.await(settled, began.Add(grace+grace/2+w.flushGrace()))
-	endCalls() // whatever is still under way has had its time
+	endCalls() // calls still under way have had their time
 	<-intake
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -24,7 +24,7 @@ const (
 type attempt struct {
 	w        *Worker
 	job      core.Job // handed to the handler
-	ref      core.Ref // what fences its writes, whatever the handler does to job
+	ref      core.Ref // fences its writes, also if the handler changes job
 	typ      string
 	priority core.Priority
 	handler  core.Handler
@@ -124,7 +124,7 @@ func (w *Worker) newAttempt(job *core.Job, batch *claimed, now time.Time) *attem
 	return a
 }
 
-// run calls the handler and ends the attempt, whatever the handler does.
+// run calls the handler and always ends the attempt.
 func (a *attempt) run() {
 	ran := decide.Ran{Err: errGoexit, Panic: true}
 	defer func() {

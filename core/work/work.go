@@ -32,7 +32,7 @@ type Options struct {
 	Lease        time.Duration // a worker's right to a job. Zero means 60 s
 	Heartbeat    time.Duration // between extensions of leases. Zero means a third of Lease
 	Timeout      time.Duration // of an attempt whose job names none. Zero means 15 min
-	MaxTime      time.Duration // of any attempt, whatever its job names; it ends as timed out. Zero means no bound
+	MaxTime      time.Duration // maximum of an attempt, even if its job allows more; then it ends as timed out. Zero means no bound
 	TimeoutGrace time.Duration // a handler that has not returned so long after its context ended is leaked. Zero means 5 s
 	Poll         time.Duration // the longest sleep between claims. Zero means 1 s
 	StopGrace    time.Duration // running handlers have so long to end by themselves at stop. Zero means 10 s; below zero means none

@@ -50,7 +50,7 @@ func (a *API) callerFor(n need, r *http.Request) (caller, error) {
 	return c, err
 }
 
-// leaseOfOwn refuses a tenant's token the attempts of another tenant, whatever lease token comes with it.
+// leaseOfOwn refuses a tenant's token access to another tenant's attempts, even with a valid lease token.
 func (a *API) leaseOfOwn(c caller, r *http.Request) error {
 	if c.tenant == "" {
 		return nil

@@ -41,7 +41,7 @@ func callerOf(ctx context.Context) caller {
 	return c
 }
 
-// sees reports whether the caller may know of what belongs to tenant.
+// sees reports whether the caller may see what belongs to tenant.
 func (c caller) sees(tenant string) bool { return c.tenant == "" || c.tenant == tenant }
 
 // adopt gives a job that the caller submits its tenant. path stands before the names of fields.

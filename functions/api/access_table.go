@@ -20,7 +20,7 @@ type need struct {
 type scope int
 
 const (
-	whole  scope = iota // the installation's: a tenant's token does not make the call, whatever its role
+	whole  scope = iota // the installation's: a tenant's token may not make the call, with any role
 	tenant              // each tenant's own: a tenant's token makes it and finds its own only
 	lease               // an attempt's: the lease token in the body is the right to it
 	public              // everyone's: it tells nothing of jobs

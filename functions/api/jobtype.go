@@ -26,7 +26,7 @@ var (
 	laterTypeFields = []string{"concurrency", "rate"}
 )
 
-// errNoType is the answer for a type without a definition, whatever jobs of it there are.
+// errNoType is the answer for a type without a definition, even if there are jobs of the type.
 func errNoType() error {
 	return problem.New(http.StatusNotFound, "there is no definition of this type")
 }

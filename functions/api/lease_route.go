@@ -31,7 +31,7 @@ func (a *API) leaseRoutes(schemas huma.Registry) []route {
 	call := func(id, act, summary, description string, more map[string]*huma.Schema, required ...string) openapi.Operation {
 		o := openapi.Describe(schemas, tag, id, http.MethodPost, path+act, summary, description+
 			" The lease token is the belfry-lease-token of the delivery, and the only right the call needs. 409: it is stale.")
-		o.Security = []map[string][]string{} // none, whatever the others ask for
+		o.Security = []map[string][]string{} // none, unlike the other calls
 		return o.With(openapi.JobID()).Takes(leaseSchema(more, required...), true)
 	}
 	permanent, wait := &huma.Schema{Type: huma.TypeBoolean, Description: "Do not try again."}, openapi.DurationSchema()

@@ -164,7 +164,7 @@ func (a *API) mode() string {
 }
 
 // statsFor is the numbers that the caller may know: a tenant's token is told of that tenant's live jobs and dead
-// letters, and nothing of what is counted for all together.
+// letters, and no counts that cover all tenants.
 func (a *API) statsFor(ctx context.Context) (core.Stats, error) {
 	if tenant := callerOf(ctx).tenant; tenant != "" {
 		return a.Stats.StatsOf(ctx, tenant)

@@ -11,7 +11,7 @@ import (
 
 const (
 	memorySlack = 56 << 20        // bytes beside requests and what else lives, before the collector hurries
-	memoryBase  = 24 << 20        // bytes of what else lives that the slack has room for
+	memoryBase  = 24 << 20        // bytes of other live memory that the slack has room for
 	memoryBeat  = time.Second / 2 // between looks
 	memoryStep  = 4 << 20         // bytes: smaller changes are left
 )

@@ -76,7 +76,7 @@ const (
 const tokenName = "deployment"
 
 // Run migrates, grants rights and makes the secrets that are missing, in this order, so that the version that is running goes on
-// working whatever fails. It may be repeated, also after it was cut off, and run twice at once.
+// working if a step fails. It may be repeated, also after it was cut off, and run twice at once.
 func Run(ctx context.Context, o Options, r Request) (Report, error) {
 	for _, name := range r.Rotate {
 		if name != RotateAdminToken && name != RotateWebhookSecrets {

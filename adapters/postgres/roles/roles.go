@@ -168,7 +168,7 @@ func Alone(ctx context.Context, address string, do func(context.Context) error) 
 	})
 }
 
-// doneError is an error of what Alone called.
+// doneError is an error of the function that Alone called.
 type doneError struct{ error }
 
 // change runs do in one transaction, under the lock.

@@ -186,7 +186,7 @@ func listBytes(s *storetest.Stage) {
 	}
 }
 
-// listFew: what is rare lies below more rows than one call looks at. A call says where to go on, whatever it found.
+// listFew: rare jobs lie below more rows than one call looks at. Every call says where to go on, even if it found nothing.
 func listFew(s *storetest.Stage) {
 	n := map[bool]int{false: 22_000, true: 200_000}[s.H.Large]
 	rare := s.SubmitOne(core.NewJob{Type: "rare", Tags: []string{"x"}})

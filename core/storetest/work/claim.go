@@ -263,7 +263,7 @@ func saysNoAttemptLeft(s *storetest.Stage, id int64, before int) {
 	}
 }
 
-// claimSaysNoAttemptLeft: the error is there whatever history the row has.
+// claimSaysNoAttemptLeft: the row has the error with every kind of history.
 func claimSaysNoAttemptLeft(s *storetest.Stage) {
 	for _, before := range []int{1, core.MaxErrors - 1, core.MaxErrors} {
 		typ := s.NewType()

@@ -141,7 +141,7 @@ func (s *Service) run(ctx context.Context, listener net.Listener, log *slog.Logg
 	return errors.Join(early, broken, shut, s.finish(ctx))
 }
 
-// withHealth answers HealthPath, and leaves all else, whatever its path looks like, to next.
+// withHealth answers HealthPath, and passes every other request to next.
 func withHealth(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == HealthPath && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
