@@ -5,10 +5,10 @@ import "time"
 // DefaultBackoff is the wait after each attempt of jobs that name none; the last one repeats.
 var DefaultBackoff = []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour}
 
-// MaxWait bounds every wait between attempts, whoever asked for it: back-off, Retry-After or snooze.
+// MaxWait bounds every wait between attempts: back-off, Retry-After or snooze.
 const MaxWait = 366 * 24 * time.Hour
 
-// Jitter is how far a back-off strays from its step, as a part of it, to either side.
+// Jitter is the largest deviation of a back-off from its step, as a fraction, in both directions.
 const Jitter = 0.1
 
 // Backoff returns the wait after the given attempt (1 is the first): waits[attempt-1], the last one

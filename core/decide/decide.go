@@ -11,19 +11,21 @@ import (
 
 // Ran is how a handler's run ended.
 type Ran struct {
-	Err    error           // nil: it ended well
-	Result json.RawMessage // of a run that ended well
-	Panic  bool            // Err tells of a panic
-	Cause  error           // why its context had ended; nil while it had not
+	Err    error           // nil: success
+	Result json.RawMessage // of a successful run
+	Panic  bool            // Err describes a panic
+	Cause  error           // why its context had ended; nil if it had not
 }
 
-// End turns the end of a run into what is written: done, with a note if the result was lost, failed, a retry after
-// its back-off, a snooze, a hand back, or that it goes on elsewhere (ErrAccepted) for the job's timeout: Wait is zero where the job names none. job is the running row, at the store's time, chance (0 … 1) places the back-off's jitter.
+// End turns the end of a run into the core.End that is written: done (with a note if the result was lost), failed, a retry
+// after the back-off, a snooze, a hand back, or accepted (ErrAccepted): the run goes on elsewhere for the job's timeout, and
+// Wait is zero if the job has none. job is the running row, at is the store's time, chance (0 … 1) places the jitter of the
+// back-off.
 //
-// An error after the worker was stopping, or after the lease could not be kept, is handed back uncounted unless the
-// handler said something definite (Permanent, RetryAfter, Snooze, a panic). Where cancel is wanted the store's
-// write turns all but done into cancelled, so that is not decided here. A result that cannot be kept (not JSON,
-// not UTF-8, too long, too deep) fails the job for good: a retry would repeat the work and the fault.
+// After an error the job is handed back, without an attempt, if the worker was stopping or could not keep the lease, unless
+// the handler asked for something definite (Permanent, RetryAfter, Snooze, a panic). If cancel is wanted, the store's write
+// turns every outcome but done into cancelled, so that is not decided here. A result that cannot be kept (not JSON, not
+// UTF-8, too long, too deep) fails the job for good: a retry would repeat the work and the fault.
 func End(job *core.Job, ran Ran, at time.Time, chance float64) core.End {
 	end := core.End{Ref: core.Ref{ID: job.ID, Token: job.LeaseToken}}
 	if ran.Err == nil {

@@ -1,5 +1,5 @@
-// Package decide turns the end of a run into what is written of it. It is policy: it reads no clock and calls nobody, and chance is
-// an argument.
+// Package decide turns the end of a run into the end that is written. It is policy: it reads no clock and does no I/O, and
+// chance is an argument.
 //
 // Where to look:
 //

@@ -9,20 +9,20 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// A job that is lost with its worker need not have ended it: every job that ran beside the cause is lost too. So losses cost
-// a job one attempt in all and have a budget of their own. Retries are spread over the whole wait, so that jobs lost
-// together do not start together again. After SuspectLosses in a row a job runs beside few other suspects or none; see
-// suspects. So only a job that ends processes reaches MaxLosses.
+// A job that is lost with its worker may be innocent: every job that ran beside the cause is lost too. So losses cost a job
+// one attempt in total and have a budget of their own. Retries are spread over the whole wait, so that jobs that were lost
+// together do not start together again. After SuspectLosses in a row a job runs beside few other suspects or none (see
+// core/work/suspect.go). So only a job that kills processes reaches MaxLosses.
 
 var (
 	errLost        = errors.New("the worker was lost: its lease passed")
 	errNotReported = errors.New("the target accepted the job and did not report its end in time")
 )
 
-// Lost is the end of a running job whose lease has passed, written only if it still has then. The job's first loss
-// costs an attempt, if one is left; later ones cost none. It waits, chance (0 … 1) of its back-off after so many losses, and
-// fails for good with MaxLosses in a row. A job of one attempt fails with its first: it was promised not to run twice. What
-// a target had accepted and has not reported is no loss but a failed attempt.
+// Lost returns the end of a running job whose lease has passed. The store writes it only if the lease has still passed then.
+// The job's first loss costs an attempt, if one is left; later ones cost none. The job waits for the fraction chance (0 … 1)
+// of the back-off after its losses, and fails for good with MaxLosses in a row. A job with one attempt fails with its first
+// loss: it must not run twice. If a target had accepted the job and did not report, that is a failed attempt and no loss.
 func Lost(job *core.Job, at time.Time, chance float64) core.End {
 	end := core.End{Ref: core.Ref{ID: job.ID, Token: job.LeaseToken}, Lost: true}
 	if job.WorkerID == core.TargetWorkerID {
@@ -46,18 +46,19 @@ func Lost(job *core.Job, at time.Time, chance float64) core.End {
 	return end
 }
 
-// lossCounts reports whether the loss of the present run costs the job an attempt: none did, and one is left.
+// lossCounts reports whether this loss costs the job an attempt: no earlier one did, and an attempt is left.
 func lossCounts(job *core.Job) bool {
 	lost := func(e core.AttemptError) bool { return e.Kind == core.KindLost }
 	return job.Attempts < job.MaxAttempts && !slices.ContainsFunc(job.Errors, lost)
 }
 
-// spread is the wait after so many losses in a row: any part of the step, so that those lost together come back apart.
+// spread is the wait after losses in a row: a random part of the step, so that jobs lost together come back at different
+// times.
 func spread(waits []time.Duration, losses int, chance float64) time.Duration {
 	return time.Duration(float64(Backoff(waits, losses, 0.5)) * min(max(chance, 0), 1))
 }
 
-// settleLosses is the history of a job of which a run came to its end: what was lost before says nothing of it any more.
+// settleLosses returns the history of a job after a run that ended normally: earlier losses do not count any more.
 func settleLosses(history []core.AttemptError) []core.AttemptError {
 	n := len(history)
 	if n == 0 || history[n-1].Losses == 0 {

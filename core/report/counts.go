@@ -9,8 +9,8 @@ import (
 	"github.com/belfry-dev/belfry/core/rollup"
 )
 
-// reportCounts gathers what a Reporter counts and writes it a second later, so that ends reported in great numbers
-// do not wait for one another at the counts' rows.
+// reportCounts gathers a Reporter's counts and writes them a second later, so that many reported ends do not wait for each
+// other at the rows of the counts.
 type reportCounts struct {
 	rollups *rollup.Counts
 	store   rollup.Store
@@ -18,7 +18,7 @@ type reportCounts struct {
 	flushes sync.WaitGroup
 
 	mu      sync.Mutex
-	pending bool // a flush is under way or will be
+	pending bool // a flush is running or scheduled
 	closed  bool
 }
 
@@ -26,7 +26,7 @@ func newReportCounts(store rollup.Store, id string) *reportCounts {
 	return &reportCounts{rollups: rollup.New(id), store: store, stop: make(chan struct{})}
 }
 
-// add counts one end. The minute is this process's: the store's clock is not worth a call here.
+// add counts one end. It uses this process's minute: reading the store's clock is not worth a call.
 func (c *reportCounts) add(ctx context.Context, job *core.Job, outcome core.Outcome, status core.Status) {
 	c.rollups.Ended(job.Priority, job.Type, time.Now(), status, outcome)
 
@@ -40,7 +40,7 @@ func (c *reportCounts) add(ctx context.Context, job *core.Job, outcome core.Outc
 	c.flushes.Go(func() { c.flushSoon(values) })
 }
 
-// flushSoon writes the counts of the second that begins now; those that could not be written go with the next.
+// flushSoon writes the counts of the next second. Counts that could not be written are written with the next ones.
 func (c *reportCounts) flushSoon(ctx context.Context) {
 	timer := time.NewTimer(rollup.Every)
 	defer timer.Stop()
@@ -57,7 +57,7 @@ func (c *reportCounts) flushSoon(ctx context.Context) {
 	c.rollups.Flush(ctx, c.store)
 }
 
-// close writes what is left.
+// close writes the remaining counts.
 func (c *reportCounts) close(ctx context.Context) {
 	c.mu.Lock()
 	if !c.closed {

@@ -1,4 +1,4 @@
-// Package report ends and extends attempts for targets, which hold the lease token of work that goes on with them.
+// Package report ends and extends attempts for targets, which hold the lease tokens of the jobs that they accepted.
 //
 //	report.go  Reporter
 //	counts.go  its counts, written a second later

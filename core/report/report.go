@@ -29,9 +29,9 @@ type ReporterOptions struct {
 	Chance  func() float64 // in [0, 1), for jitter. Nil means math/rand
 }
 
-// Reporter ends and extends attempts on the word of whoever holds their lease token: what a target does that has the
-// work in its hands. It decides as a Worker does, and its counts go where a Worker's go. Each call is fenced by the
-// token, may be repeated after a lost answer, and is safe for concurrent use.
+// Reporter ends and extends attempts for whoever holds their lease tokens: targets that accepted a job. It decides as a
+// Worker does and counts as a Worker does. Each call is fenced by the token, may be repeated after a lost answer, and is
+// safe for concurrent use.
 type Reporter struct {
 	store  ReportStore
 	opts   ReporterOptions
@@ -51,7 +51,7 @@ func NewReporter(store ReportStore, opts ReporterOptions) *Reporter {
 
 // Extended answers a heartbeat.
 type Extended struct {
-	LeaseUntil   time.Time // not before this, by the store's clock, is the attempt taken for lost
+	LeaseUntil   time.Time // until then, by the store's clock, the attempt is not lost
 	CancelWanted bool      // stop, and report the end
 }
 
@@ -82,9 +82,9 @@ func (r *Reporter) Heartbeat(ctx context.Context, ref core.Ref) (Extended, error
 	return Extended{LeaseUntil: now.Add(lease), CancelWanted: beats[0].CancelWanted}, nil
 }
 
-// Complete ends the attempt well: the job is done, also where cancel was wanted. A result that cannot be kept is
-// refused by FieldErrors or a *FieldError of "result", and nothing changes. A repeat gets the first answer; where the attempt
-// ended otherwise it is ErrStale.
+// Complete ends the attempt successfully: the job is done, even if cancel was wanted. A result that cannot be kept is
+// FieldErrors or a *FieldError of "result", and nothing changes. A repeat gets the first answer. ErrStale: the attempt ended
+// otherwise.
 func (r *Reporter) Complete(ctx context.Context, ref core.Ref, result json.RawMessage) (core.Status, error) {
 	if err := core.CheckResult(result); err != nil {
 		var known core.FieldErrors
@@ -104,9 +104,8 @@ func (r *Reporter) Complete(ctx context.Context, ref core.Ref, result json.RawMe
 	return status, err
 }
 
-// Fail ends the attempt with an error, which Permanent and RetryAfter may have marked: the job is scheduled again,
-// failed, or cancelled where that was wanted. A repeat gets the first answer; where the attempt ended well it is
-// ErrStale.
+// Fail ends the attempt with an error, which Permanent and RetryAfter may have marked: the job is scheduled again, failed,
+// or cancelled if that was wanted. A repeat gets the first answer. ErrStale: the attempt ended successfully.
 func (r *Reporter) Fail(ctx context.Context, ref core.Ref, fault error) (core.Status, error) {
 	job, err := r.job(ctx, ref)
 	if err != nil {
@@ -117,7 +116,7 @@ func (r *Reporter) Fail(ctx context.Context, ref core.Ref, fault error) (core.St
 		return 0, fmt.Errorf("fail: %w", err)
 	}
 	end := decide.End(&job, decide.Ran{Err: fault}, now, r.opts.Chance())
-	end.Ref = ref // where the job has moved on the store says so
+	end.Ref = ref // if the job has moved on, the store says so
 	status, err := r.end(ctx, &job, end)
 	if err == nil && status == core.Done {
 		err = core.ErrStale
@@ -125,7 +124,7 @@ func (r *Reporter) Fail(ctx context.Context, ref core.Ref, fault error) (core.St
 	return status, err
 }
 
-// job reads the attempt's job. One that is gone altogether has no attempt.
+// job reads the attempt's job. A deleted job has no attempt.
 func (r *Reporter) job(ctx context.Context, ref core.Ref) (core.Job, error) {
 	job, err := r.store.Get(ctx, ref.ID)
 	if errors.Is(err, core.ErrNotFound) {
@@ -148,12 +147,12 @@ func (r *Reporter) end(ctx context.Context, job *core.Job, end core.End) (core.S
 	case answers[0].Busy:
 		return 0, core.ErrBusy
 	case answers[0].Repeat && !answers[0].Status.Ended():
-		return core.Scheduled, nil // what was answered first, however far the next attempt has come
+		return core.Scheduled, nil // the first answer, even if the next attempt has begun
 	case !answers[0].Repeat:
 		r.counts.add(ctx, job, end.Outcome, answers[0].Status)
 	}
 	return answers[0].Status, nil
 }
 
-// Close writes the counts that are left.
+// Close writes the remaining counts.
 func (r *Reporter) Close(ctx context.Context) { r.counts.close(ctx) }

@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	fullRange   = time.Second // how long a lane may be claimed from its mark instead of its beginning
-	tenantParts = 16          // by tenant, a quota is divided among so many at first
+	fullRange   = time.Second // how long a lane may be claimed from its mark instead of from its beginning
+	tenantParts = 16          // a quota by tenant is first divided among this many
 )
 
-// laneKey names a lane among all.
+// laneKey identifies a lane.
 type laneKey struct {
 	priority core.Priority
 	typ      string
@@ -19,7 +19,7 @@ type laneKey struct {
 
 func keyOf(l core.Lane) laneKey { return laneKey{l.Priority, l.Type} }
 
-// lane is one priority and type as claims see it.
+// lane is one priority and type, with its state for claims.
 type lane struct {
 	claimant
 	group    *group
@@ -30,7 +30,7 @@ type lane struct {
 	askedAt time.Time // zero: never
 	seenAt  time.Time // asked, or surveyed; zero: never
 	dueAt   time.Time // nothing is due before; zero: not known
-	taken   int       // by the plan that is out
+	taken   int       // by the outstanding plan
 
 	after  core.Mark // rows at or before it were taken; zero: claim the full range
 	fullAt time.Time // when the full range was last claimed
@@ -44,8 +44,7 @@ func (l *lane) reset() {
 	l.taken = 0
 }
 
-// wanted reports whether a quiet lane is to be asked: not yet seen in this round, or again because a row of it is or
-// may be due.
+// wanted reports whether to claim from a quiet lane: it was not seen in this round, or a row of it is or may be due.
 func (l *lane) wanted(round, now time.Time) bool {
 	return l.seenAt.IsZero() || l.seenAt.Before(round) || !l.dueAt.After(now)
 }
@@ -69,8 +68,8 @@ func (l *lane) ask(now time.Time) core.Quota {
 	return q
 }
 
-// took records what a claim took of the lane's quota. A mark is kept only while the lane is busy: there the
-// dead entries before it are many, and a row it hides for a moment would have had to wait anyway.
+// took records what a claim took of the lane's quota. A mark is kept only while the lane is busy: then there are many dead
+// entries before it, and a row that it hides for a moment would have to wait anyway.
 func (l *lane) took(t core.Taken, dueAt time.Time) {
 	full := t.N >= l.quota
 	l.taken, l.dueAt = t.N, dueAt
@@ -91,9 +90,8 @@ func (l *lane) took(t core.Taken, dueAt time.Time) {
 	l.settle(t.N, l.busy)
 }
 
-// tookByTenant adapts how many rows a tenant gets in one claim: fewer when not all tenants had their turn, more
-// when all had and slots were left. It ends when even whole quotas leave slots empty. The answer says whether
-// more may be due.
+// tookByTenant adapts how many rows a tenant gets in one claim: fewer if not all tenants had a turn, more if all had one and
+// slots were left. It ends division by tenant when whole quotas leave slots empty. It reports whether more rows may be due.
 func (l *lane) tookByTenant(t core.Taken, full bool) bool {
 	l.tenantAfter = t.LastTenant
 	switch {

@@ -8,19 +8,19 @@ import (
 	"github.com/belfry-dev/belfry/core/queuegroup"
 )
 
-// LanePlan remembers the lanes that wait, as the last pass found them, and shares credit among them.
+// LanePlan remembers the waiting lanes that the last pass found, and divides credit among them.
 type LanePlan struct {
 	waiting []core.Lane
-	lanes   map[laneKey]*lane // how each is taken: its mark, its turn among tenants, what it is owed
-	unasked map[laneKey]bool  // due, and the last pass asked for none of them
-	asked   []*lane           // of the pass that is out, one per quota
+	lanes   map[laneKey]*lane // state of each lane: its mark, its turn among tenants, its credit
+	unasked map[laneKey]bool  // due lanes that the last pass did not ask for
+	asked   []*lane           // lanes of the outstanding pass, one per quota
 	Groups  queuegroup.Groups
-	first   int // of the groups of a priority, which has the first choice
+	first   int // the group of a priority that chooses first
 }
 
-// Quotas shares limit among the priorities that have credit and due lanes, by weight, each priority's share equally among
-// its queues, none of which gets more than its credit, and each queue's share equally among its due lanes, those longest
-// unasked first where there are too many.
+// Quotas divides limit among the priorities that have credit and due lanes, by weight. Each priority's share is divided
+// equally among its queues, up to each queue's credit, and each queue's share equally among its due lanes. If there are too
+// many lanes, those that were not asked for longest come first.
 func (l *LanePlan) Quotas(credits map[queuegroup.Key]int, limit int, now time.Time, elapsed time.Duration) []core.Quota {
 	queues := make([]dueQueue, (len(l.Groups.Names())+1)*len(core.Priorities))
 	var wants [len(core.Priorities)]int
@@ -53,7 +53,7 @@ func (l *LanePlan) Quotas(credits map[queuegroup.Key]int, limit int, now time.Ti
 	return quotas
 }
 
-// dueQueue is the lanes of one queue that have due rows.
+// dueQueue holds the lanes of one queue that have due rows.
 type dueQueue struct {
 	lanes         []*lane
 	credit, share int
@@ -69,7 +69,7 @@ func everyNth(queues []dueQueue, first, n int) (of []*dueQueue) {
 	return of
 }
 
-// divideQueue appends the quotas of a queue's lanes, of maxLanes at most.
+// divideQueue appends the quotas of at most maxLanes of a queue's lanes.
 func (l *LanePlan) divideQueue(quotas []core.Quota, q *dueQueue, maxLanes int, now time.Time) []core.Quota {
 	slices.SortStableFunc(q.lanes, func(a, b *lane) int { return a.askedAt.Compare(b.askedAt) })
 	lanes := q.lanes[:min(len(q.lanes), maxLanes)]
@@ -88,8 +88,8 @@ func (l *LanePlan) divideQueue(quotas []core.Quota, q *dueQueue, maxLanes int, n
 	return quotas
 }
 
-// shareEqually divides total among queues equally, none getting more than its credit; what one leaves goes to the others.
-// Where there is not one for each, those after the first come first.
+// shareEqually divides total equally among queues, up to each queue's credit; the rest goes to the others. If there is not
+// one for each, it begins after the first.
 func shareEqually(total int, queues []*dueQueue, first int) {
 	for total > 0 {
 		open := 0
@@ -121,7 +121,7 @@ func (l *LanePlan) lane(key laneKey) *lane {
 	return l.lanes[key]
 }
 
-// Learn takes in what a pass found: which lanes wait, and which were given less than they had due.
+// Learn records the result of a pass: which lanes wait, and which got fewer than their due rows.
 func (l *LanePlan) Learn(res core.TickResult, now time.Time) {
 	kept, unasked := map[laneKey]*lane{}, map[laneKey]bool{}
 	asked := map[laneKey]bool{}
@@ -144,8 +144,7 @@ func (l *LanePlan) Learn(res core.TickResult, now time.Time) {
 	l.waiting, l.lanes, l.unasked, l.asked = res.Waiting, kept, unasked, l.asked[:0]
 }
 
-// Made takes in lanes in which jobs were made since the last pass, of types that are published: the next one asks for them,
-// without having found them first.
+// Made records lanes in which jobs of published types were made since the last pass: the next pass asks for these lanes too.
 func (l *LanePlan) Made(lanes []core.Lane) {
 	for _, m := range lanes {
 		if i := slices.IndexFunc(l.waiting, func(w core.Lane) bool { return keyOf(w) == keyOf(m) }); i >= 0 {
@@ -156,7 +155,7 @@ func (l *LanePlan) Made(lanes []core.Lane) {
 	}
 }
 
-// Backlogs are the queues that have due rows which the last pass left.
+// Backlogs returns the queues with due rows that the last pass left.
 func (l *LanePlan) Backlogs() map[queuegroup.Key]bool {
 	backlogs := map[queuegroup.Key]bool{}
 	for key, lane := range l.lanes {
@@ -170,7 +169,7 @@ func (l *LanePlan) Backlogs() map[queuegroup.Key]bool {
 	return backlogs
 }
 
-// NextDue is when the first lane that is not due yet will be, at most limit.
+// NextDue returns the time until the next lane is due, at most limit.
 func (l *LanePlan) NextDue(limit time.Duration) time.Duration {
 	next := limit
 	for _, lane := range l.waiting {
@@ -181,8 +180,8 @@ func (l *LanePlan) NextDue(limit time.Duration) time.Duration {
 	return next
 }
 
-// shareByWeight divides total among priorities by weight, none more than it wants; what one leaves goes to the
-// others. Whatever total is, each that wants something gets something, as long as there is one for each.
+// shareByWeight divides total among priorities by weight, up to what each wants; the rest goes to the others. Each that
+// wants something gets at least one, if there is one for each.
 func shareByWeight(total int, wants [len(core.Priorities)]int) (shares [len(core.Priorities)]int) {
 	for total > 0 {
 		weights := 0

@@ -8,8 +8,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Weights say how many slots each priority gets of those that all three want. A priority that wants none
-// leaves its share to the others.
+// Weights divide slots among the priorities that want them. A priority that wants none leaves its share to the others.
 type Weights struct {
 	Critical int // Zero means 6.
 	Default  int // Zero means 3.
@@ -28,39 +27,38 @@ func (w Weights) Of(p core.Priority) int {
 }
 
 const (
-	MaxQuotas  = 256                    // lanes asked by one claim; the others' turn comes with the next
-	probePart  = 8                      // beside busy lanes one slot in so many asks the quiet ones
-	ProbeEvery = 100 * time.Millisecond // how long beside busy lanes a quiet one may go unasked
+	MaxQuotas  = 256                    // lanes of one claim; the next claim covers others
+	probePart  = 8                      // while lanes are busy, one slot in probePart is for quiet ones
+	ProbeEvery = 100 * time.Millisecond // while lanes are busy, how long a quiet one may go without a claim
 )
 
-// Shares divides free slots among lanes, claim by claim: by weight between priorities, equally between the
-// types of one. What each is owed is carried over, so that even single slots are divided by weight in the long
-// run. A lane is busy once a claim of it came back full and quiet once one did not; quiet lanes leave their
-// share to the busy ones, which spare a few slots to ask whether they are quiet still. It reads no clock. Not
-// for concurrent use.
+// Shares divides free slots among lanes, claim by claim: by weight between priorities, equally between the types of a
+// priority. Unused credit carries over, so that weights hold in the long run even with one slot. A lane is busy after a
+// claim of it came back full, and quiet after one did not. Quiet lanes leave their share to the busy ones; a few slots check
+// whether they are still quiet. It reads no clock. Not for concurrent use.
 type Shares struct {
 	groups []*group
 	lanes  []*lane // all, in order of priority and type
-	asked  []*lane // those of the plan that is out
+	asked  []*lane // lanes of the outstanding plan
 	round  time.Time
 
-	surveyed bool // quiet lanes are asked only when they are known to have rows that are due
+	surveyed bool // claim from quiet lanes only if they are known to have due rows
 }
 
-// group is the lanes of one priority.
+// group holds the lanes of one priority.
 type group struct {
 	claimant
 	priority core.Priority
 	lanes    []*lane
-	reserved int // of the plan that is out: slots nobody else could have had
+	reserved int // slots of the outstanding plan that only critical jobs could have
 }
 
 // claimant is one party to a division.
 type claimant struct {
 	weight float64
-	credit float64 // slots owed to it; below zero: had in advance
-	added  float64 // credit given by the plan that is out
-	quota  int     // of the plan that is out
+	credit float64 // slots that it is owed; negative: had in advance
+	added  float64 // credit added by the outstanding plan
+	quota  int     // of the outstanding plan
 }
 
 // New returns the shares of all lanes of these types and priorities; no priorities mean all.
@@ -76,7 +74,8 @@ func New(types []string, weights Weights, priorities ...core.Priority) *Shares {
 	return s
 }
 
-// SetTypes makes the lanes those of these types. What is known of lanes that stay is kept. No plan may be out.
+// SetTypes replaces the lanes by those of these types, and keeps the state of lanes that remain. There must be no
+// outstanding plan.
 func (s *Shares) SetTypes(types []string) {
 	types = slices.Compact(slices.Sorted(slices.Values(types)))
 	s.lanes, s.surveyed = nil, false
@@ -98,8 +97,8 @@ func (s *Shares) SetTypes(types []string) {
 // Begin starts a round: every lane is asked once more, even if it was empty before.
 func (s *Shares) Begin(now time.Time) { s.round = now }
 
-// Due says for how long, at most most, nothing need be claimed: 0 while a lane is busy or was not asked in
-// this round. With criticalOnly the other lanes do not matter: there is no slot for them.
+// Due returns how long, up to most, no claim is needed: 0 while a lane is busy or was not asked in this round. With
+// criticalOnly it ignores the other lanes: there is no slot for them.
 func (s *Shares) Due(now time.Time, most time.Duration, criticalOnly bool) time.Duration {
 	for _, l := range s.lanes {
 		if criticalOnly && l.priority != core.Critical {
@@ -113,8 +112,7 @@ func (s *Shares) Due(now time.Time, most time.Duration, criticalOnly bool) time.
 	return most
 }
 
-// Survey notes which lanes have waiting rows, as of now: the others need not be asked in this round, or as long as they
-// are surveyed.
+// Survey notes which lanes have waiting rows, as of now. The others need no claim in this round, or while surveys go on.
 func (s *Shares) Survey(waiting []core.Lane, now time.Time) {
 	due := make(map[laneKey]time.Time, len(waiting))
 	for _, l := range waiting {
@@ -144,8 +142,8 @@ func (s *Shares) Busy() bool {
 	return slices.ContainsFunc(s.lanes, func(l *lane) bool { return l.busy })
 }
 
-// Plan divides free slots, reserved of them for critical only, into the quotas of one claim. Each plan is
-// answered by Took or Forget before the next.
+// Plan divides free slots, reserved of them for critical only, into the quotas of one claim. Call RecordTaken or Forget
+// before the next Plan.
 func (s *Shares) Plan(now time.Time, free, reserved int) []core.Quota {
 	reserved = min(max(reserved, 0), max(free, 0))
 	open := max(free, 0) - reserved
@@ -158,7 +156,7 @@ func (s *Shares) Plan(now time.Time, free, reserved int) []core.Quota {
 	}
 
 	takers := s.pick(func(l *lane) bool { return l.busy })
-	var probes []*lane // are given one slot each, before the takers share the others
+	var probes []*lane // get one slot each, before the takers share the rest
 	if len(takers) == 0 {
 		takers = s.pick(func(l *lane) bool { return l.wanted(s.round, now) })
 		probes = takers[:min(len(takers), open)]
@@ -178,7 +176,7 @@ func (s *Shares) Plan(now time.Time, free, reserved int) []core.Quota {
 	return s.ask(now)
 }
 
-// pick returns the lanes that are so, those longest unasked first, as many as one claim may ask.
+// pick returns the lanes for which is holds, up to MaxQuotas, those not asked for longest first.
 func (s *Shares) pick(so func(*lane) bool) []*lane {
 	var picked []*lane
 	for _, l := range s.lanes {
@@ -190,8 +188,8 @@ func (s *Shares) pick(so func(*lane) bool) []*lane {
 	return picked[:min(len(picked), MaxQuotas)]
 }
 
-// share divides open slots among the takers' groups and then among the takers of each; reserved ones go to
-// critical lanes, takers or not, because nobody else may use them.
+// share divides open slots among the takers' groups and then among the takers of each; reserved slots go to critical lanes,
+// takers or not, because no other lane may use them.
 func (s *Shares) share(now time.Time, takers []*lane, open, reserved int) {
 	var groups []*claimant
 	of := map[*group][]*claimant{}
@@ -204,7 +202,7 @@ func (s *Shares) share(now time.Time, takers []*lane, open, reserved int) {
 		}
 	}
 	divide(open, groups)
-	critical := s.groups[0] // the most urgent; where critical jobs are not taken, nothing is reserved
+	critical := s.groups[0] // the most urgent; if the worker takes no critical jobs, nothing is reserved
 	critical.reserved = reserved
 	if reserved > 0 && len(of[critical]) == 0 {
 		for _, l := range critical.lanes {
@@ -231,9 +229,9 @@ func (s *Shares) ask(now time.Time) []core.Quota {
 	return quotas
 }
 
-// Took records the answer to the plan that is out: what was taken of each quota, and when, by the local clock,
-// the next row of those lanes is due; zero when that is not known.
-func (s *Shares) Took(taken []core.Taken, dueAt time.Time) {
+// RecordTaken records the answer to the outstanding plan: what was taken of each quota, and when, by the local clock, the
+// next row of these lanes is due; zero if that is not known.
+func (s *Shares) RecordTaken(taken []core.Taken, dueAt time.Time) {
 	for i, l := range s.asked {
 		if i < len(taken) {
 			l.took(taken[i], dueAt)
@@ -250,7 +248,7 @@ func (s *Shares) Took(taken []core.Taken, dueAt time.Time) {
 	s.asked = s.asked[:0]
 }
 
-// Forget drops the plan that is out: its claim failed, and nobody is charged for it.
+// Forget drops the outstanding plan: its claim failed, and no lane is charged.
 func (s *Shares) Forget() {
 	for _, g := range s.groups {
 		g.credit -= g.added
@@ -263,7 +261,7 @@ func (s *Shares) Forget() {
 
 func (c *claimant) reset() { c.added, c.quota = 0, 0 }
 
-// settle charges n taken slots; who wants no more keeps no credit.
+// settle charges n taken slots. A claimant that wants no more loses its credit.
 func (c *claimant) settle(n int, busy bool) {
 	c.credit -= float64(n)
 	if !busy {
@@ -271,8 +269,7 @@ func (c *claimant) settle(n int, busy bool) {
 	}
 }
 
-// divide gives each party its part of n by weight on top of its credit, and turns credit into whole quotas that
-// add up to n.
+// divide adds to each claimant's credit its share of n by weight, and turns credit into whole quotas that add up to n.
 func divide(n int, parties []*claimant) {
 	if n <= 0 || len(parties) == 0 {
 		return
@@ -286,7 +283,7 @@ func divide(n int, parties []*claimant) {
 		c.credit += c.added
 		sum += c.credit
 	}
-	// Parties come and go with what they were owed: what is left must be owed among those here.
+	// Claimants come and go with their credit: the remaining credit must balance among those present.
 	excess, positive := (sum-float64(n))/float64(len(parties)), 0.0
 	for _, c := range parties {
 		c.credit -= excess

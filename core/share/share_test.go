@@ -42,7 +42,7 @@ func TestSharesByWeight(t *testing.T) {
 				for p, n := range byPriority(quotas) {
 					took[p] += n
 				}
-				s.Took(sim.claim(quotas), time.Time{})
+				s.RecordTaken(sim.claim(quotas), time.Time{})
 				now = now.Add(time.Millisecond)
 			}
 			total := 1000 * free
@@ -62,7 +62,7 @@ func TestSharesFlow(t *testing.T) {
 	var quotas []core.Quota
 	for range 4 {
 		quotas = s.Plan(now, 1000, 0)
-		s.Took(sim.claim(quotas), now.Add(time.Hour))
+		s.RecordTaken(sim.claim(quotas), now.Add(time.Hour))
 		now = now.Add(time.Millisecond)
 	}
 	if n := byPriority(quotas); n[core.Bulk] < 990 {
@@ -72,7 +72,7 @@ func TestSharesFlow(t *testing.T) {
 	now = now.Add(ProbeEvery)
 	for range 3 {
 		quotas = s.Plan(now, 700, 0)
-		s.Took(sim.claim(quotas), now.Add(time.Hour))
+		s.RecordTaken(sim.claim(quotas), now.Add(time.Hour))
 	}
 	if n := byPriority(quotas); n[core.Critical] != 600 || n[core.Bulk] != 100 {
 		t.Errorf("beside critical: %v of 700, want 600 and 100", n)
@@ -90,7 +90,7 @@ func TestSharesTypes(t *testing.T) {
 			took[quotas[i].Type] += tk.N
 			sim[laneKey{quotas[i].Priority, quotas[i].Type}] += tk.N
 		}
-		s.Took(sim.claim(quotas), now.Add(time.Hour))
+		s.RecordTaken(sim.claim(quotas), now.Add(time.Hour))
 		now = now.Add(time.Millisecond)
 	}
 	if a, b := took["a"], took["b"]; a < 1350 || b < 1350 || a-b > 30 || b-a > 30 {
@@ -107,12 +107,12 @@ func TestSharesReserved(t *testing.T) {
 		if n := byPriority(quotas); n[core.Critical] != 50 || n[core.Default]+n[core.Bulk] != 0 {
 			t.Fatalf("50 reserved slots: %v", n)
 		}
-		s.Took(sim.claim(quotas), now.Add(time.Hour))
+		s.RecordTaken(sim.claim(quotas), now.Add(time.Hour))
 		quotas = s.Plan(now, 60, 50)
 		if n := byPriority(quotas); n[core.Default]+n[core.Bulk] > 10 {
 			t.Fatalf("10 open and 50 reserved slots: %v", n)
 		}
-		s.Took(sim.claim(quotas), now.Add(time.Hour))
+		s.RecordTaken(sim.claim(quotas), now.Add(time.Hour))
 		now = now.Add(time.Millisecond)
 	}
 }
@@ -150,7 +150,7 @@ func TestSharesProperties(t *testing.T) {
 				t.Fatalf("%d free, %d of them reserved: %+v", free, reserved, quotas)
 			}
 			took := 0
-			for _, tk := range func() []core.Taken { tk := sim.claim(quotas); s.Took(tk, now.Add(time.Hour)); return tk }() {
+			for _, tk := range func() []core.Taken { tk := sim.claim(quotas); s.RecordTaken(tk, now.Add(time.Hour)); return tk }() {
 				took += tk.N
 			}
 			waiting := 0
@@ -171,7 +171,7 @@ func TestSharesProperties(t *testing.T) {
 func TestSharesForget(t *testing.T) {
 	s, now := New([]string{"a"}, Weights{}), time.Unix(0, 0)
 	sim := lanesSim{{core.Critical, "a"}: 1e9, {core.Bulk, "a"}: 1e9}
-	s.Took(sim.claim(s.Plan(now, 10, 0)), now.Add(time.Hour))
+	s.RecordTaken(sim.claim(s.Plan(now, 10, 0)), now.Add(time.Hour))
 	bulk := 0
 	for i := range 700 {
 		quotas := s.Plan(now, 1, 0)
@@ -180,7 +180,7 @@ func TestSharesForget(t *testing.T) {
 			continue
 		}
 		bulk += byPriority(quotas)[core.Bulk]
-		s.Took(sim.claim(quotas), time.Time{})
+		s.RecordTaken(sim.claim(quotas), time.Time{})
 	}
 	if bulk < 45 || bulk > 55 {
 		t.Errorf("bulk had %d of 350 slots beside failing claims, want 50", bulk)
@@ -194,7 +194,7 @@ func TestSharesDue(t *testing.T) {
 		t.Error("lanes never asked: a claim is due")
 	}
 	sim := lanesSim{}
-	s.Took(sim.claim(s.Plan(now, 100, 0)), now.Add(700*time.Millisecond))
+	s.RecordTaken(sim.claim(s.Plan(now, 100, 0)), now.Add(700*time.Millisecond))
 	if got := s.Due(now, time.Minute, false); got != 700*time.Millisecond {
 		t.Errorf("next row due in 700ms: waits %s", got)
 	}
@@ -205,7 +205,7 @@ func TestSharesDue(t *testing.T) {
 	if s.Due(now, time.Minute, false) != 0 || len(s.Plan(now, 100, 0)) != 3 {
 		t.Error("a row has become due: all lanes are to be asked")
 	}
-	s.Took(sim.claim(s.asQuotas()), now.Add(time.Hour))
+	s.RecordTaken(sim.claim(s.asQuotas()), now.Add(time.Hour))
 	s.Begin(now.Add(1))
 	if s.Due(now.Add(1), time.Minute, false) != 0 {
 		t.Error("a new round: a claim is due")
@@ -243,7 +243,7 @@ func TestLaneMark(t *testing.T) {
 				taken[k].N = 0
 			}
 		}
-		s.Took(taken, now.Add(time.Hour))
+		s.RecordTaken(taken, now.Add(time.Hour))
 		now = now.Add(100 * time.Millisecond)
 	}
 	if full < 4 || full > 5 || marked < 30 {

@@ -1,4 +1,4 @@
-// Package states is the table of states and events, as code: the reference that stores are tested against.
+// Package states is the table of states and events as code. Stores are tested against it.
 package states
 
 import "github.com/belfry-dev/belfry/core"
@@ -14,11 +14,11 @@ const (
 	EventStart                       // a worker starts the job its message names
 	EventUnhandled                   // a worker refuses a start: no handler is here
 	EventHeartbeat                   // a worker extends its lease
-	EventDone                        // the handler ended well
-	EventError                       // the handler ended with an error
-	EventSnooze                      // the handler asks for a later run
-	EventAccepted                    // the target has accepted and reports the end itself
-	EventHandBack                    // a worker that stops gives the job back
+	EventDone                        // the handler succeeded
+	EventError                       // the handler returned an error
+	EventSnooze                      // the handler asked for a later run
+	EventAccepted                    // the target accepted the job and reports the end itself
+	EventHandBack                    // a stopping worker gives the job back
 	EventLost                        // the worker's lease has passed
 	EventCancel                      // someone cancels
 	EventReschedule                  // someone gives a new run_at
@@ -50,32 +50,32 @@ func (e Event) String() string {
 	return "unknown event"
 }
 
-// Facts are what, beside status and event, a transition depends on.
+// Facts are the other inputs of a transition, beside status and event.
 type Facts struct {
 	WrongToken   bool // the write names a token that is not the row's
 	CancelWanted bool // the row's cancel_wanted is set
 	Permanent    bool // the error is marked permanent
 	AttemptsUsed bool // attempts ≥ max_attempts
 	SnoozesUsed  bool // snoozes ≥ MaxSnoozes
-	LossCounts   bool // the run that is lost costs an attempt
-	LossesUsed   bool // with it MaxLosses in a row were lost, or max_attempts is 1
+	LossCounts   bool // the lost run costs an attempt
+	LossesUsed   bool // it is loss MaxLosses in a row, or max_attempts is 1
 	Expired      bool // expires_at has passed
 	KeyTaken     bool // another live job holds the dedupe key
 }
 
-// Verdict says what became of an event.
+// Verdict is the outcome of an event.
 type Verdict int8
 
 // The verdicts.
 const (
 	Applied  Verdict = iota + 1 // the row changed as Move says
 	Ignored                     // "—" in the table: the event does not reach rows of this status
-	Stale                       // the token or the status is not the holder's any more: nothing changed
+	Stale                       // the token or the status has changed: nothing changed
 	Conflict                    // 409: the status does not allow it, nothing changed
-	Wanted                      // 202: cancel is wanted, the holder will hear of it
+	Wanted                      // 202: cancel is wanted, the holder's next heartbeat says so
 )
 
-// Move is what an event does to a job.
+// Move is the change of a job by an event.
 type Move struct {
 	Verdict  Verdict
 	Next     core.Status // the status afterwards
@@ -85,8 +85,8 @@ type Move struct {
 	Reset    bool        // attempts and snoozes become 0 (operator's retry)
 }
 
-// Transition is the table of states and events: what event does to a job of status from. Package storetest holds every
-// store to it; their statements do the same in one write each.
+// Transition is the table of states and events: it returns the move of a job in status from on event. Package storetest
+// checks every store against it; a store's statement makes the same move in one write.
 func Transition(from core.Status, event Event, f Facts) Move {
 	stay := func(v Verdict) Move { return Move{Verdict: v, Next: from} }
 	switch event {
@@ -117,7 +117,7 @@ func Transition(from core.Status, event Event, f Facts) Move {
 	case EventCancel, EventReschedule, EventRetry:
 		return operatorMove(from, event, f)
 	case EventExpire:
-		if from == core.Scheduled || from == core.Queued { // a queued job is cancelled by the start that it is refused
+		if from == core.Scheduled || from == core.Queued { // a queued job is cancelled when its start is refused
 			return Move{Verdict: Applied, Next: core.Cancelled}
 		}
 		return stay(Ignored)
@@ -125,7 +125,7 @@ func Transition(from core.Status, event Event, f Facts) Move {
 	return stay(Ignored)
 }
 
-// begin is what a claim or a start does to a row it may take.
+// begin is the move of a claim or a start on a row that it may take.
 func begin(f Facts) Move {
 	switch {
 	case f.Expired:
@@ -146,7 +146,7 @@ func startMove(from core.Status, event Event, f Facts) Move {
 	return begin(f)
 }
 
-// holderMove is what a worker's writes under its token do.
+// holderMove is the move of a worker's write under its token.
 func holderMove(from core.Status, event Event, f Facts) Move {
 	if from == core.Queued && event == EventHandBack && !f.WrongToken {
 		return Move{Verdict: Applied, Next: core.Queued} // held, never started: it stays as it is
@@ -175,7 +175,7 @@ func holderMove(from core.Status, event Event, f Facts) Move {
 	return errorMove(f)
 }
 
-// errorMove ends an attempt that was not a success.
+// errorMove ends a failed attempt.
 func errorMove(f Facts) Move {
 	switch {
 	case f.CancelWanted:

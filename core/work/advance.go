@@ -6,10 +6,10 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Advance tells the worker that d has gone by for the attempts that run, beside the time its own clock saw: for a
-// host that moved the store's clock ahead (see belfrytest). Attempts whose timeout has passed by that end now, those
-// that ignored their timeout for TimeoutGrace are given up, and errors say when they happened. Leases stay the
-// host's business: it has to move the clock by less than a lease and Poke the jobs each time.
+// Advance tells the worker that d has passed for its running attempts, in addition to the time on its own clock: a host
+// calls it after it moved the store's clock ahead (see belfrytest). Attempts whose timeout has passed end now, attempts that
+// ignored their timeout for TimeoutGrace are given up, and errors have the advanced time. The host must keep the leases: it
+// moves the clock by less than a lease and calls Poke for each job each time.
 func (w *Worker) Advance(d time.Duration) {
 	now := time.Now()
 	var overdue []*attempt
@@ -29,7 +29,7 @@ func (w *Worker) Advance(d time.Duration) {
 	w.watch(now)
 }
 
-// overdue is how long ago the attempt's timeout passed; below zero: it has not.
+// overdue returns how long ago the attempt's timeout passed; it is negative before that.
 func (a *attempt) overdue(now time.Time) time.Duration {
 	return now.Sub(a.ctx.deadline) + time.Duration(a.advanced.Load())
 }

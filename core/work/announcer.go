@@ -8,20 +8,19 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Announcer says in the store that workers of one process are there and what they handle, at least every PresenceEvery
-// while they say so, by one statement. Where a process makes a worker for each call it is given, as functions do, they share
-// one. Safe for concurrent use.
+// Announcer announces the workers of one process in the store, with what they handle, at least every PresenceEvery, by one
+// statement. A process that makes a worker for each call, as functions do, shares one Announcer. Safe for concurrent use.
 type Announcer struct {
 	store announceStore
 	who   core.Presence
 	turn  chan struct{} // one call at a time; taken by sending
-	told  core.Presence // guarded by turn, as what follows
-	at    time.Time     // when that was; zero: never
+	told  core.Presence // guarded by turn, like the next fields
+	at    time.Time     // when it was announced; zero: never
 	gone  bool
 	seen  strays
 }
 
-// slotsLook is how often a worker looks whether it should say that its slots have filled up or emptied.
+// slotsLook is how often a worker checks whether its slots have filled up or emptied, which it announces.
 const slotsLook = 5 * time.Second
 
 type announceStore interface {
@@ -29,24 +28,25 @@ type announceStore interface {
 	Withdraw(ctx context.Context, id string) error
 }
 
-// NewAnnouncer returns an Announcer of who: its ID, Host, Version and Function. A function's ID names all its instances;
-// the types that they handle are added to it, so that two versions of one function are told apart.
+// NewAnnouncer returns an Announcer for who: its ID, Host, Version and Function. A function's ID names all its instances.
+// Their types are added to the ID, so that two versions of one function have different IDs.
 func NewAnnouncer(store core.WorkStore, who core.Presence) *Announcer {
 	return &Announcer{store: store, who: who, turn: make(chan struct{}, 1)}
 }
 
-// due reports whether it is time to say so again. By the wall clock: the other one stands still while a function is frozen.
+// due reports whether it is time to announce again. It uses the wall clock, because the monotonic clock stops while a
+// function is frozen.
 func (a *Announcer) due(now time.Time) bool {
 	select {
 	case a.turn <- struct{}{}:
 	default:
-		return false // someone is at it
+		return false // another call is announcing
 	}
 	defer func() { <-a.turn }()
 	return !a.gone && a.old(now)
 }
 
-// next is how long it is until it is time to say so again, or to look whether the slots have filled up or emptied.
+// next returns the time until the next announcement, or the next look at the slots.
 func (a *Announcer) next(now time.Time) time.Duration {
 	a.turn <- struct{}{}
 	defer func() { <-a.turn }()
@@ -57,7 +57,8 @@ func (a *Announcer) old(now time.Time) bool {
 	return a.at.IsZero() || now.Round(0).Sub(a.at.Round(0)).Abs() >= core.PresenceEvery
 }
 
-// announce says what the worker handles and how busy it is, if that is new or was said long ago, or always.
+// announce announces what the worker handles and how busy it is, if that has changed or the last announcement is old, or
+// always.
 func (a *Announcer) announce(ctx context.Context, p core.Presence, always bool) error {
 	select {
 	case a.turn <- struct{}{}:
@@ -80,7 +81,7 @@ func (a *Announcer) announce(ctx context.Context, p core.Presence, always bool) 
 	return nil
 }
 
-// withdraw says that the worker is gone, for good. A function stays.
+// withdraw records that the worker has gone. A function stays announced.
 func (a *Announcer) withdraw(ctx context.Context) {
 	if a.who.Function {
 		return
@@ -92,5 +93,5 @@ func (a *Announcer) withdraw(ctx context.Context) {
 	}
 	defer func() { <-a.turn }()
 	a.gone = true
-	_ = a.store.Withdraw(ctx, a.who.ID) // else it ages
+	_ = a.store.Withdraw(ctx, a.who.ID) // on an error the announcement expires
 }

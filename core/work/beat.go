@@ -12,17 +12,17 @@ import (
 const (
 	maxBeats   = 2_000 // refs of one heartbeat call
 	beatsDown  = 2     // failed heartbeats in a row, after which the worker claims nothing
-	marginPart = 10    // handlers are stopped this part of a lease before its end
+	marginPart = 10    // handlers are stopped 1/marginPart of a lease before its end
 )
 
-// beats is what the heartbeat loop remembers. The loop owns all but what mu guards.
+// beats is the state of the heartbeat loop. The loop owns the fields that mu does not guard.
 type beats struct {
 	pokeC chan struct{}
 	mu    sync.Mutex
 	poked []int64
 	fails int  // heartbeats that failed in a row
-	lost  bool // leases were lost: register anew before claiming again
-	names int  // ids used up
+	lost  bool // leases were lost: register again before the next claim
+	names int  // ids used so far
 }
 
 func (b *beats) poke(id int64) {
@@ -32,7 +32,7 @@ func (b *beats) poke(id int64) {
 	signal(b.pokeC)
 }
 
-// down reports whether the worker must not claim: its heartbeats fail, or its id is used up.
+// down reports whether the worker must not claim: its heartbeats fail, or it lost leases and needs a new id.
 func (b *beats) down() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -42,13 +42,13 @@ func (b *beats) down() bool {
 // leaseMargin is how long before its lease's end a handler is stopped.
 func (w *Worker) leaseMargin() time.Duration { return w.opts.Lease / marginPart }
 
-// leaseLeft is what is left at now of a lease that counts from the local moment from.
+// leaseLeft returns the rest, at now, of a lease that counts from the local moment from.
 func (w *Worker) leaseLeft(from, now time.Time) time.Duration {
 	return w.leaseAfter(now.Sub(from), now.Round(0).Sub(from.Round(0)))
 }
 
-// leaseAfter is what is left of a lease after a time that two clocks measured. The monotonic one stands still while a
-// machine sleeps, the wall clock can be set: the longer time holds.
+// leaseAfter returns the rest of a lease after a time that two clocks measured. The monotonic clock stops while a machine
+// sleeps, and the wall clock can be set: the longer time counts.
 func (w *Worker) leaseAfter(monotonic, wall time.Duration) time.Duration {
 	return w.opts.Lease - max(monotonic, wall)
 }
@@ -84,7 +84,7 @@ func (w *Worker) beatLoop(done context.Context) {
 	}
 }
 
-// beatWait is how long to wait for the next heartbeat of all: less while they fail.
+// beatWait is the wait before the next heartbeat of all attempts: shorter while heartbeats fail.
 func (w *Worker) beatWait(ok bool) time.Duration {
 	if ok {
 		return w.opts.Heartbeat
@@ -94,7 +94,7 @@ func (w *Worker) beatWait(ok bool) time.Duration {
 	return wait.Pause(w.beats.fails, w.opts.Heartbeat/16, w.opts.Heartbeat/2, w.opts.Chance())
 }
 
-// beatAll extends all leases. With nothing to extend it asks the store only while it was down.
+// beatAll extends all leases. If there are none, it calls the store only while the store was down.
 func (w *Worker) beatAll() (busy []*attempt, ok bool) {
 	w.mu.Lock()
 	all := append([]*attempt(nil), w.held...)
@@ -120,7 +120,7 @@ func (b *beats) needsName() bool {
 	return b.lost
 }
 
-// note counts failures in a row and tells when they begin to matter and when they are over.
+// note counts failures in a row and reports when they become an outage and when the outage ends.
 func (b *beats) note(w *Worker, err error) {
 	b.mu.Lock()
 	before := b.fails
@@ -141,8 +141,8 @@ func (b *beats) note(w *Worker, err error) {
 	}
 }
 
-// beat extends the leases of these attempts and returns those whose rows were locked. On an error those of
-// later calls are not extended.
+// beat extends the leases of these attempts and returns those whose rows were locked. After an error the leases of later
+// calls are not extended.
 func (w *Worker) beat(attempts []*attempt) (busy []*attempt, err error) {
 	for len(attempts) > 0 {
 		n := min(len(attempts), maxBeats)
@@ -202,7 +202,7 @@ func (w *Worker) beaten(attempts []*attempt, answers []core.Beat, sent time.Time
 	return busy
 }
 
-// takePoked returns the attempts that were asked about.
+// takePoked returns the attempts of the jobs given to Poke.
 func (w *Worker) takePoked() []*attempt {
 	w.beats.mu.Lock()
 	ids := w.beats.poked

@@ -14,8 +14,8 @@ const (
 	announceRetryMax = 5 * time.Second
 )
 
-// register asks the store whether it is there by announcing this worker; after lost leases under a new name, so that what
-// still carries the old one is known to be given up.
+// register announces this worker, which also shows whether the store answers. After lost leases it uses a new id, so that
+// rows with the old one are known to be given up.
 func (w *Worker) register() error {
 	name := *w.name.Load()
 	anew := w.beats.needsName()
@@ -37,7 +37,7 @@ func (w *Worker) register() error {
 	return nil
 }
 
-// announceNow says that this worker is there and what it handles; not always where that was said a moment ago.
+// announceNow announces this worker and what it handles, or only if that was not done a moment ago.
 func (w *Worker) announceNow(always bool) error {
 	ctx, cancel := w.call()
 	defer cancel()
@@ -71,12 +71,12 @@ func (w *Worker) announce(ctx context.Context) {
 	}
 }
 
-// announceLoop announces again and again until ctx ends, for announcements age, and makes the worker claim types that come to
-// be delivered. An outage is told by the heartbeats.
+// announceLoop repeats the announcement until ctx ends, because announcements expire, and makes the worker claim types that
+// get a target. The heartbeats report an outage.
 func (w *Worker) announceLoop(ctx context.Context) {
 	timer := time.NewTimer(slotsLook)
 	defer timer.Stop()
-	var changed <-chan struct{} // other types are delivered
+	var changed <-chan struct{} // the delivered types have changed
 	if w.delivers() {
 		changed = w.opts.Types.Changed()
 	}
@@ -103,7 +103,7 @@ func (w *Worker) announceLoop(ctx context.Context) {
 	}
 }
 
-// withdraw says that this worker takes no more jobs.
+// withdraw records that this worker takes no more jobs.
 func (w *Worker) withdraw() {
 	ctx, cancel := context.WithTimeout(w.base, w.flushGrace())
 	defer cancel()

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	claimGap     = 2 * time.Millisecond // between claims that took little: they then take more at once
-	fewClaims    = 8                    // so many may take nothing although a survey said that rows are due
+	claimGap     = 2 * time.Millisecond // between claims that took little, so that the next takes more
+	fewClaims    = 8                    // claims that may take nothing although a survey found due rows
 	claimWaitMin = 100 * time.Millisecond
 	claimWaitMax = 5 * time.Second
 )
@@ -27,15 +27,15 @@ type claimer struct {
 	store  outage
 	empty  int           // claims in a row that took nothing
 	little bool          // the last claim took little
-	took   time.Duration // how long that took
-	second bool          // the loop that helps while there is a backlog
+	took   time.Duration // duration of the last claim
+	second bool          // this is the second loop, which helps while there is a backlog
 
 	targeted targetedLanes
 	version  int64 // of the types claimed
 	surveyed surveyed
 }
 
-// follow claims the types that are run here by now.
+// follow changes the claimed types to those that this worker runs now.
 func (c *claimer) follow() {
 	if !c.w.delivers() {
 		return
@@ -49,7 +49,7 @@ func (c *claimer) follow() {
 }
 
 // claimLoop claims due jobs until ctx ends. It sleeps until the next known row is due, at most Poll, or until it
-// is woken; while lanes hold more than was taken, it goes on as slots become free.
+// is woken; while lanes hold more rows, it goes on as slots become free.
 func (w *Worker) claimLoop(ctx context.Context) {
 	c := w.newClaimer()
 	for ctx.Err() == nil {
@@ -79,7 +79,7 @@ func (c *claimer) begin(now time.Time) {
 	c.shares.Begin(now)
 }
 
-// ready waits, once, for what stands against a claim, and reports the free slots when nothing does.
+// ready waits once for what prevents a claim, and returns the free slots when nothing does.
 func (c *claimer) ready(ctx context.Context) (open, reserved int, ok bool) {
 	w, now := c.w, time.Now()
 	if w.beats.down() {
@@ -119,9 +119,8 @@ func (c *claimer) ready(ctx context.Context) (open, reserved int, ok bool) {
 	return open, reserved, open+reserved > 0
 }
 
-// pace waits a moment after claims that took little, so that the next takes more at once, and longer when more claims
-// of a round took nothing than there are lanes: rows said to be due are in another's hands. It reports whether it
-// waited.
+// pace waits a moment after a claim that took little, so that the next takes more. It waits longer if more claims of a round
+// took nothing than there are lanes: others hold the due rows. It reports whether it waited.
 func (c *claimer) pace(ctx context.Context, now time.Time, free int) bool {
 	gap, want := claimGap, max(c.w.opts.Slots*3/4, 1)
 	if c.w.isHelping() {
@@ -137,7 +136,7 @@ func (c *claimer) pace(ctx context.Context, now time.Time, free int) bool {
 	case !c.little && free >= want:
 		return false
 	case !c.little:
-		// Rows come cheaper by the thousand: what the last claim brought may end within a part of a claim's time.
+		// A claim of many rows is cheaper per row, and the jobs of the last claim may end within part of a claim's time.
 		gap = min(max(c.took/2, claimGap), 5*claimGap) + c.took
 	case free >= want:
 		want = 0
@@ -149,7 +148,7 @@ func (c *claimer) pace(ctx context.Context, now time.Time, free int) bool {
 	return true
 }
 
-// wait waits for d, for a wake, which begins a round, or for want free slots (0: whatever is free). It reports
+// wait waits for d, for a wake, which begins a round, or for want free slots (0: any number). It reports
 // whether slots ended the wait.
 func (c *claimer) wait(ctx context.Context, d time.Duration, want int) (slots bool) {
 	w := c.w
@@ -170,7 +169,7 @@ func (c *claimer) wait(ctx context.Context, d time.Duration, want int) (slots bo
 	return false
 }
 
-// wantSlots asks for a token on slotC when so many are free, and reports whether they are already.
+// wantSlots asks for a token on slotC once that many slots are free, and reports whether they are free already.
 func (w *Worker) wantSlots(want int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -189,7 +188,7 @@ func (w *Worker) wantSlots(want int) bool {
 	return false
 }
 
-// claim makes one claim and runs what it brought.
+// claim makes one claim and runs its jobs.
 func (c *claimer) claim(open, reserved int) {
 	w, sent := c.w, time.Now()
 	quotas, slots := c.reserve(sent)
@@ -199,7 +198,7 @@ func (c *claimer) claim(open, reserved int) {
 	defer w.promise(slots, -1)
 	asked, places := c.targeted.plan(w, quotas, sent)
 	if len(asked) == 0 {
-		c.shares.Took(make([]core.Taken, len(quotas)), c.targeted.rest)
+		c.shares.RecordTaken(make([]core.Taken, len(quotas)), c.targeted.rest)
 		return
 	}
 	c.last = sent
@@ -220,7 +219,7 @@ func (c *claimer) claim(open, reserved int) {
 	if res.DueIn > 0 {
 		dueAt = time.Now().Add(res.DueIn)
 	}
-	c.shares.Took(spread(res.Taken, places, len(quotas)), dueAt)
+	c.shares.RecordTaken(spread(res.Taken, places, len(quotas)), dueAt)
 	c.little = len(res.Jobs) < w.opts.Slots/8
 	if c.empty++; tookAny(res.Taken) {
 		c.empty = 0
@@ -231,8 +230,8 @@ func (c *claimer) claim(open, reserved int) {
 	}
 }
 
-// reserve plans a claim of the slots that are free now and promises them to it, so that two loops never count on
-// one slot. While both claim each leaves half of the slots to the other.
+// reserve plans a claim for the free slots and reserves them for it, so that two loops never use one slot. While both loops
+// claim, each leaves half of the slots to the other.
 func (c *claimer) reserve(now time.Time) (quotas []core.Quota, slots [core.Bulk + 1]int) {
 	w := c.w
 	w.mu.Lock()
@@ -249,8 +248,8 @@ func (c *claimer) reserve(now time.Time) (quotas []core.Quota, slots [core.Bulk 
 	return quotas, slots
 }
 
-// helpLoop is a second claim loop, at work only while lanes hold more than one claim after the other takes: the
-// commit of one claim, and the start of what it brought, then overlap with the other.
+// helpLoop is a second claim loop. It works only while lanes hold more rows than consecutive claims take: then the commit of
+// one claim and the start of its jobs overlap with the other claim.
 func (w *Worker) helpLoop(ctx context.Context) {
 	for ctx.Err() == nil {
 		select {
@@ -294,7 +293,7 @@ func tookAny(taken []core.Taken) bool {
 	return slices.ContainsFunc(taken, func(t core.Taken) bool { return t.N > 0 })
 }
 
-// outage counts calls that failed in a row and tells of the first and of the end.
+// outage counts failed calls in a row, and reports the first failure and the recovery.
 type outage struct {
 	w     *Worker
 	fails int
@@ -313,7 +312,7 @@ func (o *outage) answered() {
 	o.fails = 0
 }
 
-// newClaimID returns an id that no other claim has.
+// newClaimID returns a unique claim id.
 func newClaimID() int64 { return rand.Int64N(1<<63-1) + 1 }
 
 // slotsOf returns how many slots of each priority the quotas could fill.

@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	targetedSlow = 20 * time.Millisecond // a claim that takes longer may have read many jobs without a target
-	targetedPart = 20                    // such claims take one part in so many of the time
+	targetedSlow = 20 * time.Millisecond // a longer claim may have read many jobs without a target
+	targetedPart = 20                    // slow claims take at most 1/targetedPart of the time
 )
 
-// targetedLanes are lanes of which only jobs with a target of their own are run here. No index tells these jobs from the
-// others of their lane, so a claim reads past all due ones that wait for another worker. While that takes long, the lanes
-// are asked less often.
+// targetedLanes are lanes of which this worker runs only jobs with a target of their own. No index has these jobs apart from
+// the others of their lane, so a claim reads past all due jobs that wait for another worker. While that takes long, these
+// lanes are claimed less often.
 type targetedLanes struct {
-	rest time.Time // they are not asked before
+	rest time.Time // no claim before
 }
 
-// plan marks the quotas of such lanes, and leaves them out while they rest. places are those of the quotas that stay.
+// plan marks the quotas of such lanes, and leaves them out while they rest. places are the indexes of the remaining quotas.
 func (t *targetedLanes) plan(w *Worker, quotas []core.Quota, now time.Time) (asked []core.Quota, places []int) {
 	if !w.delivers() {
 		return quotas, nil
@@ -34,14 +34,14 @@ func (t *targetedLanes) plan(w *Worker, quotas []core.Quota, now time.Time) (ask
 	return asked, places
 }
 
-// claimed notes how long a claim took that ended at now.
+// claimed notes the duration of a claim that ended at now.
 func (t *targetedLanes) claimed(asked []core.Quota, now time.Time, took time.Duration) {
 	if took > targetedSlow && slices.ContainsFunc(asked, func(q core.Quota) bool { return q.Targeted }) {
 		t.rest = now.Add(targetedPart * took)
 	}
 }
 
-// spread puts the answers at the places of their quotas among n. Nil places mean that all were asked.
+// spread puts the answers at the indexes of their quotas among n. Nil places mean that all quotas were claimed.
 func spread(taken []core.Taken, places []int, n int) []core.Taken {
 	if places == nil || len(taken) != len(places) {
 		return taken

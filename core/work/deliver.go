@@ -7,14 +7,14 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// noHandlerWait is how long a queued job waits that has no target and whose type no live worker has a handler for.
+// noHandlerWait is how long a queued job without a target waits if no live worker has a handler for its type.
 const noHandlerWait = 30 * time.Second
 
-// delivers reports whether the worker delivers jobs to targets, beside what its handlers do.
+// delivers reports whether the worker also delivers jobs to targets.
 func (w *Worker) delivers() bool { return w.opts.Deliver != nil && w.opts.Types != nil }
 
-// work finds who does a job's work: whoever delivers it, where it has a target of its own or its type has one, else the
-// handler of its type. Nil: nobody here.
+// work finds the handler of a job: the one that delivers it, if the job or its type has a target, else the handler of its
+// type. Nil: this worker has none.
 func (w *Worker) work(a *attempt) core.Handler {
 	if w.opts.Deliver == nil {
 		return w.handlers[a.job.Type]
@@ -31,8 +31,8 @@ func (w *Worker) work(a *attempt) core.Handler {
 	return w.handlers[a.job.Type]
 }
 
-// onlyTargeted reports whether of the type's jobs only those are run here that bring a target of their own. The others of
-// that type are left to workers with a handler for it.
+// onlyTargeted reports whether this worker runs only those jobs of the type that have a target of their own. It leaves the
+// others to workers with a handler for the type.
 func (w *Worker) onlyTargeted(typ string) bool {
 	if w.handlers[typ] != nil || !w.delivers() {
 		return false
@@ -41,9 +41,9 @@ func (w *Worker) onlyTargeted(typ string) bool {
 	return ok && known.Delivered && known.Target == nil
 }
 
-// noHandler is the end of an attempt whose work nobody here does. It is handed back, without an attempt or a snooze: at once
-// if it was claimed, for the next claim passes it over; after a while if it came from a queue, since that happens only where
-// no live worker has a handler for its type.
+// noHandler is the end of an attempt for which this worker has no handler. The job is handed back, without an attempt or a
+// snooze: at once if it was claimed, because the next claim skips it; after a while if it came from a queue, because then no
+// live worker has a handler for its type.
 func (w *Worker) noHandler(a *attempt) core.End {
 	end := core.End{Ref: a.ref, Outcome: core.EndHandBack}
 	if a.delivery != nil {
@@ -52,7 +52,7 @@ func (w *Worker) noHandler(a *attempt) core.End {
 	return end
 }
 
-// handles reports whether jobs of the type are run here.
+// handles reports whether this worker runs jobs of the type.
 func (w *Worker) handles(typ string) bool {
 	if w.handlers[typ] != nil {
 		return true
@@ -64,7 +64,7 @@ func (w *Worker) handles(typ string) bool {
 	return ok && known.MayDeliver()
 }
 
-// current returns the types whose jobs are run here, and a version that rises when they become others.
+// current returns the types that this worker runs, and a version that rises when they change.
 func (w *Worker) current() (types []string, version int64) {
 	if !w.delivers() {
 		return w.types, 0
@@ -75,8 +75,8 @@ func (w *Worker) current() (types []string, version int64) {
 	return slices.Compact(types), version
 }
 
-// deliverable reports whether jobs of the type may be delivered to a target, as far as is known here: whoever knows no
-// types leaves that to those who do.
+// deliverable reports whether jobs of the type may be delivered to a target, as far as this worker knows. A worker that
+// knows no types leaves that to others.
 func (w *Worker) deliverable(typ string) bool {
 	if w.opts.Types == nil {
 		return true

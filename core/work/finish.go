@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	finishers        = 2                      // batches of ends on their way at once
+	finishers        = 2                      // batches of ends written at once
 	maxFinish        = 2_000                  // ends of one batch
-	manyEnds         = 256                    // when so many jobs end within manyWithin, their ends are gathered
+	manyEnds         = 256                    // if this many jobs end within manyWithin, their ends are gathered
 	manyWithin       = 100 * time.Millisecond // for a moment before they are written
 	gatherFor        = 2 * time.Millisecond   // the moment, at most
-	gatherBehind     = 25 * time.Millisecond  // the same while due jobs wait to be claimed: their start goes first
-	maxEndingPerSlot = 4                      // ends that may wait, per slot, before slots wait for them
-	maxFinishTries   = 10                     // of one end that the store refuses for its own sake
+	gatherBehind     = 25 * time.Millisecond  // the same while due jobs wait to be claimed: starting them comes first
+	maxEndingPerSlot = 4                      // ends per slot that may wait before slots wait for them
+	maxFinishTries   = 10                     // of one end that the store refuses because of its content
 )
 
-// finishLoop records ended attempts in batches until done ends. A batch goes as soon as a finisher is free; only
-// where many end at once the next is gathered for a moment, because one large write costs far less than many.
+// finishLoop records ended attempts in batches until done ends. A batch is written as soon as a finisher is free. If many
+// jobs end at once, the next batch is gathered for a moment, because one large write costs far less than many small ones.
 func (w *Worker) finishLoop(done context.Context) {
 	batch := make([]*attempt, 0, 64)
 	for {
@@ -38,7 +38,7 @@ func (w *Worker) finishLoop(done context.Context) {
 	}
 }
 
-// gather waits, while many jobs end, until a whole batch has ended, nothing runs, or a moment has passed.
+// gather waits while many jobs end: until there is a full batch, nothing runs, or a moment has passed.
 func (w *Worker) gather(done context.Context) {
 	w.mu.Lock()
 	idle := w.running == [core.Bulk + 1]int{}
@@ -64,7 +64,7 @@ func (w *Worker) gather(done context.Context) {
 	}
 }
 
-// endRate tells whether many jobs end. Guarded by Worker.mu.
+// endRate measures whether many jobs end. Guarded by Worker.mu.
 type endRate struct {
 	since  time.Time // when the count began
 	n      int
@@ -118,7 +118,7 @@ func (w *Worker) record(batch []*attempt) {
 			err = errors.New("finish: the store answered another number of ends")
 		}
 		if err == nil {
-			w.settle(batch, answers)
+			w.settleEnds(batch, answers)
 			return
 		}
 		if w.calls.Err() != nil {
@@ -166,19 +166,19 @@ func (w *Worker) endApart(a *attempt, err error) {
 	_ = w.store.SetApart(ctx, []core.RowFault{{Kind: core.ApartJob, ID: a.ref.ID, About: a.typ, Act: core.ActFinish, Error: apart.Text(err)}})
 }
 
-// againLocked puts an end aside, to be sent apart from the others after a pause. Worker.mu is held.
+// againLocked puts an end aside, to be sent separately after a pause. Worker.mu is held.
 func (w *Worker) againLocked(a *attempt) {
 	a.tries++
 	a.tryAt = time.Now().Add(wait.Pause(a.tries, 100*time.Millisecond, 5*time.Second, w.opts.Chance()))
 	w.again = append(w.again, a)
 }
 
-// settle applies the store's answers to a batch of ends: messages are acknowledged, counts kept, attempts forgotten.
-func (w *Worker) settle(batch []*attempt, answers []core.EndAnswer) {
+// settleEnds applies the store's answers to a batch of ends: it acknowledges messages, counts, and drops the attempts.
+func (w *Worker) settleEnds(batch []*attempt, answers []core.EndAnswer) {
 	w.countEnds(batch, answers)
 	for i, a := range batch {
 		if answers[i].Stale && a.end.Outcome != core.EndHandBack && a.end.Outcome != core.EndAccepted {
-			// (Where the target's own end came before EndAccepted, all is well.)
+			// (If the target's own end came before EndAccepted, that is no fault.)
 			w.eventOf(EndStale, a, core.ErrStale)
 		}
 		if a.delivery != nil && !answers[i].Busy {
@@ -201,7 +201,7 @@ func (w *Worker) settle(batch []*attempt, answers []core.EndAnswer) {
 	}
 }
 
-// againLoop sends ends again whose rows were locked, or which the store refused, apart from all others.
+// againLoop sends ends again whose rows were locked or which the store refused, separately from other ends.
 func (w *Worker) againLoop(done context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -221,7 +221,7 @@ func (w *Worker) againLoop(done context.Context) {
 	}
 }
 
-// takeAgain returns the ends whose pause is over, and how long until the next one's is.
+// takeAgain returns the ends whose pause is over, and the time until the next one's is.
 func (w *Worker) takeAgain(now time.Time) (due []*attempt, next time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -10,14 +10,15 @@ import (
 	"github.com/belfry-dev/belfry/core/queuegroup"
 )
 
-// receivedQueue is the queues of all priorities that a worker receives from: of a group of types, or of the types of none.
+// receivedQueue holds the queues of all priorities that a worker receives from, for one group of types or for the ungrouped
+// types.
 type receivedQueue struct {
 	group string
 	queue core.Queue
 }
 
-// receivedGroups are the groups whose jobs the worker takes, "" standing for the types of none: those that it is told, or
-// else all where it delivers, or those that its handlers' types are in.
+// receivedGroups returns the groups whose jobs the worker takes; "" is the ungrouped types. They are those of
+// Options.Groups, or else all groups if the worker delivers, or the groups of its handlers' types.
 func (w *Worker) receivedGroups(groups queuegroup.Groups) (received []string) {
 	all := append([]string{""}, groups.Names()...)
 	switch {
@@ -33,7 +34,7 @@ func (w *Worker) receivedGroups(groups queuegroup.Groups) (received []string) {
 	return slices.DeleteFunc(all, func(name string) bool { return !handled[name] })
 }
 
-// ReceivedQueues name the queues that the worker receives from where it is given queue.
+// ReceivedQueues returns the keys of the queues that the worker receives from if it is given queue.
 func (w *Worker) ReceivedQueues(queue core.Queue) (keys []queuegroup.Key) {
 	groups := queuegroup.GroupsOf(queue)
 	received := w.receivedGroups(groups)
@@ -45,7 +46,7 @@ func (w *Worker) ReceivedQueues(queue core.Queue) (keys []queuegroup.Key) {
 	return keys
 }
 
-// CheckQueue reports, before anything is received, why Receive would refuse queue. Where messages come with calls, it is about
+// CheckQueue returns, before anything is received, why Receive would refuse queue. If messages come with calls, it checks
 // Options.Pass.
 func (w *Worker) CheckQueue(queue core.Queue) error {
 	if queue == nil && w.opts.Pass == nil {
@@ -55,11 +56,11 @@ func (w *Worker) CheckQueue(queue core.Queue) error {
 	return err
 }
 
-// join finds the queues that the worker receives from, and what it may say that it handles.
+// join sets the queues that the worker receives from, and the types that it may announce.
 func (w *Worker) join(queue core.Queue) ([]receivedQueue, error) {
 	known := queue
 	if w.opts.Pass != nil {
-		known = w.opts.Pass // of a function: its messages come with a call, from one of these
+		known = w.opts.Pass // a function's messages come with a call, from one of these queues
 	}
 	groups := queuegroup.GroupsOf(known)
 	if len(groups.Names()) == 0 {
@@ -91,7 +92,7 @@ func (w *Worker) join(queue core.Queue) ([]receivedQueue, error) {
 	return queues, nil
 }
 
-// groupTitles are the names of groups as operators write them.
+// groupTitles returns the names of groups as operators write them.
 func groupTitles(groups []string) []string {
 	titles := slices.Clone(groups)
 	for i, name := range titles {
@@ -102,8 +103,8 @@ func groupTitles(groups []string) []string {
 	return titles
 }
 
-// announced is what the worker says that it handles. One that receives the queues of some groups only names the types of
-// these one by one, those that are delivered, too: that it delivers would be taken for all groups.
+// announced returns what the worker announces. A worker that receives only the queues of some groups names each of their
+// types, the delivered ones too: announcing that it delivers would mean all groups.
 func (w *Worker) announced() (types []string, delivers bool) {
 	if !w.restricted() {
 		return w.types, w.delivers()
@@ -112,5 +113,5 @@ func (w *Worker) announced() (types []string, delivers bool) {
 	return slices.DeleteFunc(slices.Clone(types), func(typ string) bool { return !slices.Contains(w.apart, w.groups.Of(typ)) }), false
 }
 
-// restricted reports whether the worker takes jobs of some groups only.
+// restricted reports whether the worker takes jobs of only some groups.
 func (w *Worker) restricted() bool { return w.apart != nil && len(w.apart) <= len(w.groups.Names()) }

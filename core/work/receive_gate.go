@@ -8,25 +8,25 @@ import (
 	"github.com/belfry-dev/belfry/core/internal/wait"
 )
 
-// gate gives free slots to the priorities that wait for one, by weight: whoever has had least for its weight
-// goes first. Guarded by Worker.mu.
+// gate divides free slots among the priorities that wait for one, by weight: the priority that has had the fewest slots for
+// its weight goes first. Guarded by Worker.mu.
 type gate struct {
-	clock   float64                // had of whom the last grant went to, before it
+	clock   float64                // the value of had, before the grant, of the priority that got the last grant
 	had     [core.Bulk + 1]float64 // slots had, divided by weight
 	waiting [core.Bulk + 1]int     // slots asked for; 0: does not wait
-	peeking [core.Bulk + 1]bool    // it only wants to know that one is free
-	busy    [core.Bulk + 1]bool    // its last receive came back full: it will be back for more
+	peeking [core.Bulk + 1]bool    // it only waits until one is free
+	busy    [core.Bulk + 1]bool    // its last receive came back full: it will ask for more slots
 	granted [core.Bulk + 1]chan int
-	turn    [core.Bulk + 1]chan struct{} // taken by sending: of receivers of one priority, each of other types, one waits at a time
+	turn    [core.Bulk + 1]chan struct{} // taken by sending: only one receiver of a priority waits at a time; each receives other types
 	queues  int                          // receivers of each priority
-	patient *time.Timer                  // while it runs, those ahead of their share leave free slots to busy ones behind theirs
+	patient *time.Timer                  // while it runs, priorities ahead of their share leave free slots to busy ones that are behind
 }
 
-// patience is how long a free slot is left to a busy priority that is just starting its last messages.
+// patience is how long a free slot is kept for a busy priority that is starting its last messages.
 const patience = 3 * time.Millisecond
 
-// How slots are gathered before messages are received: with at least gatherFrom in use, of which one came free of late,
-// in so many turns at most.
+// How slots are gathered before messages are received: if at least gatherFrom are in use and one was freed within
+// gatherWithin, the receiver waits up to gatherTurns turns.
 const (
 	gatherFrom   = 100
 	gatherWithin = 50 * time.Millisecond
@@ -41,9 +41,9 @@ func (g *gate) init(queues int) {
 	}
 }
 
-// bound returns how many messages p may take in hand: its weight's part of the free slots among the priorities that
-// wait or run. It takes no slot: a receive may wait for ever, and slots must not. With none free it is one while slots
-// come free all the time, so that p has something to offer when its turn comes; else bound waits.
+// bound returns how many messages p may receive: its share by weight of the free slots among the priorities that wait or
+// run. It takes no slot, because a receive may wait for ever. If none is free but slots are freed all the time, it is one,
+// so that p has a message when its turn comes; otherwise bound waits.
 func (w *Worker) bound(ctx context.Context, p core.Priority) int {
 	w.gatherSlots(ctx)
 	for {
@@ -63,14 +63,14 @@ func (w *Worker) bound(ctx context.Context, p core.Priority) int {
 			return max(open*part/all/w.gate.queues, 1)
 		}
 		w.mu.Unlock()
-		if w.await1(ctx, p) == 0 {
+		if w.waitForSlot(ctx, p) == 0 {
 			return 0
 		}
 	}
 }
 
-// gatherSlots waits a moment for more slots where many are taken and come free all the time: starting jobs a few at
-// a time costs the store more than all else.
+// gatherSlots waits a moment for more slots if many are in use and slots are freed all the time: starting a few jobs at a
+// time is the store's largest cost.
 func (w *Worker) gatherSlots(ctx context.Context) {
 	for range gatherTurns {
 		w.mu.Lock()
@@ -85,8 +85,8 @@ func (w *Worker) gatherSlots(ctx context.Context) {
 	}
 }
 
-// await1 waits until a slot is free for p.
-func (w *Worker) await1(ctx context.Context, p core.Priority) int {
+// waitForSlot waits until a slot is free for p.
+func (w *Worker) waitForSlot(ctx context.Context, p core.Priority) int {
 	if !w.beginTurn(ctx, p, nil) {
 		return 0
 	}
@@ -140,7 +140,7 @@ func (w *Worker) endTurn(p core.Priority) {
 func (w *Worker) takeInTurn(ctx context.Context, p core.Priority, n int, late <-chan time.Time) int {
 	w.mu.Lock()
 	w.gate.waiting[p] = n
-	// What it did not ask for while it was away it is not owed, but for one turn of all slots.
+	// A priority that was idle does not save up credit, except for one round of slots.
 	turn := float64(w.opts.Slots) / float64(w.opts.Weights.Of(p))
 	w.gate.had[p] = max(w.gate.had[p], w.gate.clock-turn)
 	w.offerLocked()
@@ -155,7 +155,7 @@ func (w *Worker) takeInTurn(ctx context.Context, p core.Priority, n int, late <-
 	defer w.mu.Unlock()
 	w.gate.waiting[p] = 0
 	select {
-	case n := <-w.gate.granted[p]: // granted meanwhile
+	case n := <-w.gate.granted[p]: // granted at the same time
 		if !w.gate.peeking[p] {
 			w.promised[p] -= n
 			w.slotFreed()
@@ -165,14 +165,14 @@ func (w *Worker) takeInTurn(ctx context.Context, p core.Priority, n int, late <-
 	return 0
 }
 
-// received notes whether p's queue holds more than was received.
+// received notes whether p's queue may hold more messages.
 func (w *Worker) received(p core.Priority, full bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.gate.busy[p] = full
 }
 
-// give returns slots that were taken and are not, or no longer, needed for what they were taken for.
+// give returns taken slots that are not needed any more.
 func (w *Worker) give(p core.Priority, n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -194,21 +194,21 @@ func (w *Worker) offerLocked() {
 				next = p
 			}
 		}
-		if next == 0 || w.leaveLocked(next) {
+		if next == 0 || w.yieldTurnLocked(next) {
 			return
 		}
 		w.grantLocked(next, open, reserved)
 	}
 }
 
-// leaveLocked reports whether p leaves its turn to a busy priority that has had less and is about to come for it.
+// yieldTurnLocked reports whether p yields its turn to a busy priority that has had less and will soon ask for slots.
 // Worker.mu is held.
-func (w *Worker) leaveLocked(p core.Priority) bool {
+func (w *Worker) yieldTurnLocked(p core.Priority) bool {
 	g := &w.gate
 	for _, other := range core.Priorities {
 		if g.busy[other] && g.waiting[other] == 0 && g.had[other] < g.had[p] && !g.peeking[p] {
 			if g.patient == nil {
-				g.patient = time.AfterFunc(patience, w.losePatience)
+				g.patient = time.AfterFunc(patience, w.giveUpWaiting)
 			}
 			return true
 		}
@@ -216,8 +216,8 @@ func (w *Worker) leaveLocked(p core.Priority) bool {
 	return false
 }
 
-// losePatience stops counting on who did not come, and offers the slots to those who did.
-func (w *Worker) losePatience() {
+// giveUpWaiting stops waiting for busy priorities that did not ask, and offers the slots to those that did.
+func (w *Worker) giveUpWaiting() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range core.Priorities {
@@ -227,7 +227,7 @@ func (w *Worker) losePatience() {
 	w.offerLocked()
 }
 
-// grantLocked grants p its part of the free slots. Slots that only it may have are not charged.
+// grantLocked grants p its share of the free slots. Slots reserved for p are not charged.
 func (w *Worker) grantLocked(p core.Priority, open, reserved int) {
 	if w.gate.peeking[p] {
 		w.gate.waiting[p] = 0

@@ -7,10 +7,10 @@ import (
 	"github.com/belfry-dev/belfry/core/internal/wait"
 )
 
-// recoverClaim takes care of a claim or start whose answer was lost: it may have been carried out all the same.
-// Its slots stay taken until the store tells which rows carry its id; those run. What a lost call commits even
-// later than that is handed back, once the store's own timeout must have ended it. deliveries maps the ids
-// of a lost start to their messages; it is nil for a claim.
+// recoverClaim recovers a claim or start whose answer was lost: the store may have carried it out. Its slots stay taken
+// until the store says which rows have its id; these run. Rows that the lost call commits even later are handed back, once
+// the store's timeout must have ended the call. deliveries maps the ids of a lost start to their messages; it is nil for a
+// claim.
 func (w *Worker) recoverClaim(id int64, sent time.Time, slots [core.Bulk + 1]int, deliveries map[int64]core.Delivery) {
 	w.promise(slots, 1)
 	w.tasks.Go(func() {
@@ -45,7 +45,7 @@ func (w *Worker) releaseRest(jobs []core.Job, deliveries map[int64]core.Delivery
 	}
 }
 
-// promise adds slots to those that are taken without an attempt to show for it, or frees them again.
+// promise reserves slots that have no attempt yet, or frees them again.
 func (w *Worker) promise(slots [core.Bulk + 1]int, sign int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,8 +69,8 @@ func (w *Worker) readClaim(id int64) (jobs []core.Job, ok bool) {
 	return nil, false
 }
 
-// adopt runs the rows of a claim whose answer was lost. The store's time in that call is not known; a row's
-// own start, where it has one, is that time.
+// adopt runs the rows of a claim whose answer was lost. The store's time in that call is not known, so a row's started_at,
+// if it has one, is used.
 func (w *Worker) adopt(jobs []core.Job, sent time.Time, deliveries map[int64]core.Delivery) {
 	if len(jobs) == 0 {
 		return
@@ -88,7 +88,7 @@ func (w *Worker) adopt(jobs []core.Job, sent time.Time, deliveries map[int64]cor
 	w.begin(jobs, batch, messages)
 }
 
-// giveBack ends the attempt of a row that was claimed and will not be run here.
+// giveBack ends the attempt of a row that was claimed and will not run here.
 func (w *Worker) giveBack(job *core.Job, sent time.Time) {
 	a := w.newAttempt(job, &claimed{sent: sent, store: job.StartedAt}, time.Now())
 	w.mu.Lock()

@@ -8,7 +8,7 @@ import (
 	"github.com/belfry-dev/belfry/core/rollup"
 )
 
-// rollupLoop writes the counts once a second while there are any, until done ends.
+// rollupLoop writes the counts, if there are any, once a second until done ends.
 func (w *Worker) rollupLoop(done context.Context) {
 	ticker := time.NewTicker(rollup.Every)
 	defer ticker.Stop()
@@ -24,7 +24,8 @@ func (w *Worker) rollupLoop(done context.Context) {
 	}
 }
 
-// countEnds counts what the store recorded of a batch. Whoever records the end of an accepted attempt counts it.
+// countEnds counts the ends of a batch that the store recorded. An accepted attempt is counted by the process that records
+// its end.
 func (w *Worker) countEnds(batch []*attempt, answers []core.EndAnswer) {
 	now := time.Now()
 	for i, a := range batch {

@@ -10,11 +10,11 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Run claims due jobs from the store and runs them until ctx ends. Then it stops: it claims no more; handlers
-// have StopGrace to end by themselves, after that their contexts end with ErrStopping and what returns is
-// handed back uncounted; what still runs half a StopGrace later is handed back as Run's last act. Run returns at
-// the latest two StopGrace after ctx ended (one and a half and half a second, if that is more), with everything recorded and no goroutine of its own left, or with
-// an error that says how many ends could not be recorded; their leases run out. A Worker runs once.
+// Run claims due jobs from the store and runs them until ctx ends. Then it stops: it claims no more; handlers have StopGrace
+// to end. Then their contexts end with ErrStopping, and the jobs of handlers that return are handed back uncounted. Jobs
+// that still run half a StopGrace later are handed back as Run's last act. Run returns at the latest two StopGrace after ctx
+// ended (one and a half and half a second, if that is more), with everything recorded and no goroutine of its own left, or
+// with an error that says how many ends could not be recorded; their leases run out. A Worker runs once.
 func (w *Worker) Run(ctx context.Context) error {
 	return w.run(ctx, func(active context.Context) {
 		var second sync.WaitGroup
@@ -24,7 +24,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	})
 }
 
-// run runs intake, which takes on jobs until its context ends, and everything that attempts need around it.
+// run runs intake, which takes jobs until its context ends, and the loops that attempts need.
 func (w *Worker) run(ctx context.Context, intake func(context.Context)) error {
 	if w.used.Swap(true) {
 		return errors.New("worker: run twice")
@@ -75,7 +75,7 @@ func (w *Worker) run(ctx context.Context, intake func(context.Context)) error {
 	return nil
 }
 
-// stop ends what runs, by the steps that Run states, and returns how many ends were not recorded.
+// stop ends the running attempts by the steps that Run states, and returns how many ends were not recorded.
 func (w *Worker) stop(endClaims, endCalls context.CancelFunc) int {
 	began, grace := time.Now(), w.opts.StopGrace
 	w.mu.Lock()
@@ -101,10 +101,10 @@ func (w *Worker) stop(endClaims, endCalls context.CancelFunc) int {
 	return w.ending
 }
 
-// flushGrace is how long at stop the last ends may take to be recorded, and then the queue to be left.
+// flushGrace is the time at stop to record the last ends, and then again to leave the queue.
 func (w *Worker) flushGrace() time.Duration { return max(w.opts.StopGrace/4, 250*time.Millisecond) }
 
-// idle reports whether nothing runs, waits to be recorded or is still being taken on.
+// idle reports whether nothing runs, waits to be recorded or is being started.
 func (w *Worker) idle(intake chan struct{}) bool {
 	select {
 	case <-intake:

@@ -11,13 +11,13 @@ import (
 	"github.com/belfry-dev/belfry/core/decide"
 )
 
-// phase is how far an attempt has come at its worker.
+// phase is the progress of an attempt at its worker.
 type phase uint8
 
 const (
 	phaseRunning phase = iota // its handler runs, or is about to
-	phaseEnded                // its end is decided and not recorded yet
-	phaseGone                 // recorded, or given up: the worker has nothing to do with it any more
+	phaseEnded                // its end is decided but not recorded yet
+	phaseGone                 // recorded, or given up: the worker is done with it
 )
 
 // attempt is one run of one job at its worker. Fields below mu's line are guarded by Worker.mu.
@@ -32,33 +32,33 @@ type attempt struct {
 	ctx      attemptContext
 	timeout  time.Duration
 	delivery core.Delivery // queue mode: its message
-	advanced atomic.Int64  // nanoseconds the host's clock was moved ahead meanwhile; see Worker.Advance
+	advanced atomic.Int64  // nanoseconds by which the host moved the clock ahead during the attempt; see Worker.Advance
 
 	// Guarded by Worker.mu.
 	place  int // in Worker.held
 	phase  phase
 	lease  time.Time // local moment the lease counts from
 	lost   time.Time // when its lease was given up; zero: it was not
-	stale  bool      // the store said that the lease is another's
+	stale  bool      // the store said that the lease belongs to another worker
 	end    core.End
 	tries  int
 	tryAt  time.Time
 	leaked bool
 }
 
-// claimed is what the attempts of one claim or start share.
+// claimed holds what the attempts of one claim or start share.
 type claimed struct {
 	sent  time.Time // local, before the call: leases count from here
 	store time.Time // the store's now, in the call
 }
 
-// storeTime estimates the store's time at the local moment t. It is late by at most the claim's own duration.
+// storeTime estimates the store's time at the local moment t. It is late by at most the claim's duration.
 func (c *claimed) storeTime(t time.Time) time.Time { return c.store.Add(t.Sub(c.sent)) }
 
 var errGoexit = errors.New("the handler ended its goroutine")
 
-// begin makes attempts of jobs that the store has made running, and runs them. Jobs that may not be run here
-// any more are handed back at once, and so are suspects that have to wait for their turn. deliveries is nil or holds the message of each job.
+// begin makes attempts of jobs that the store has made running, and runs them. It hands back at once jobs that may
+// not run here any more, and suspects that have to wait for their turn. deliveries is nil or holds the message of each job.
 func (w *Worker) begin(jobs []core.Job, batch *claimed, deliveries []core.Delivery) {
 	if len(jobs) == 0 {
 		return
@@ -146,7 +146,7 @@ func (a *attempt) run() {
 	ran = decide.Ran{Err: err, Result: result}
 }
 
-// tooLate reports whether the attempt's lease, as extended meanwhile, leaves no time to enter its handler.
+// tooLate reports whether the attempt's lease leaves no time to enter its handler.
 func (w *Worker) tooLate(a *attempt, now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -160,7 +160,7 @@ func panicError(v any) error {
 	return fmt.Errorf("panic: %v\n%s", v, stack)
 }
 
-// decide is End for an attempt that ended at the local moment now.
+// decide is decide.End for an attempt that ended at the local moment now.
 func (w *Worker) decide(a *attempt, ran decide.Ran, now time.Time) core.End {
 	at := a.batch.storeTime(now).Add(time.Duration(a.advanced.Load()))
 	end := decide.End(&a.job, ran, at, w.opts.Chance())
@@ -219,7 +219,7 @@ func (w *Worker) endLocked(a *attempt, end core.End) {
 	w.slotFreed()
 }
 
-// slotFreed tells who waits for slots. Worker.mu is held.
+// slotFreed wakes the loops that wait for slots. Worker.mu is held.
 func (w *Worker) slotFreed() {
 	if w.slotWant > 0 {
 		if open, reserved := w.freeLocked(); open+reserved >= w.slotWant {
@@ -235,7 +235,7 @@ func (w *Worker) slotFreed() {
 	}
 }
 
-// dropLocked forgets an attempt. Worker.mu is held.
+// dropLocked drops an attempt. Worker.mu is held.
 func (w *Worker) dropLocked(a *attempt) {
 	if a.phase == phaseGone {
 		return

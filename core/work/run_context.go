@@ -8,8 +8,8 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// attemptContext is the context of one attempt. The real one, with its timer, is made when the handler first
-// asks for more than the deadline: many handlers never do, and a context costs more than the rest of the engine.
+// attemptContext is the context of one attempt. The real context, with its timer, is made when the handler first uses more
+// than the deadline: many handlers never do, and a context costs more than the rest of the engine.
 type attemptContext struct {
 	base     context.Context
 	deadline time.Time
@@ -69,7 +69,7 @@ func (c *attemptContext) ended() error {
 	return c.cause
 }
 
-// release frees what the context holds, once the handler has returned.
+// release frees the context's resources once the handler has returned.
 func (c *attemptContext) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/belfry-dev/belfry/core/decide"
 )
 
-// watchEvery is how often attempts are looked at: a small part of the margin before a lease's end.
+// watchEvery is the period of watchLoop: a small part of the margin before a lease's end.
 func (w *Worker) watchEvery() time.Duration {
 	return min(max(w.opts.Lease/100, 5*time.Millisecond), 500*time.Millisecond)
 }
@@ -45,7 +45,7 @@ func (w *Worker) watch(now time.Time) {
 		overdue := a.overdue(now)
 		switch grace := w.opts.TimeoutGrace; {
 		case !a.lost.IsZero() && now.Sub(a.lost) >= grace+w.leaseMargin():
-			// Its row is another's by now: there is no end to record, only a slot to free.
+			// Another worker has the row: there is no end to record, only a slot to free.
 			w.leakLocked(a)
 			w.dropLocked(a)
 			leaked = append(leaked, a)
@@ -70,7 +70,7 @@ func (w *Worker) watch(now time.Time) {
 	for _, a := range leaked {
 		w.eventOf(Leaked, a, nil)
 		if a.delivery != nil && !a.lost.IsZero() {
-			w.acknowledge(a.delivery) // its row is another's
+			w.acknowledge(a.delivery) // another worker has the row
 		}
 	}
 }

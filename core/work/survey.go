@@ -9,26 +9,26 @@ import (
 )
 
 const (
-	fewLanes   = 60 // so many are asked themselves in every round, however few slots there are
-	surveyPart = 20 // beside busy lanes, surveys take one part in so many of the time
+	fewLanes   = 60 // up to this many lanes are claimed in every round, even with few slots
+	surveyPart = 20 // while lanes are busy, surveys take at most 1/surveyPart of the time
 )
 
-// surveyed is what the store answered last.
+// surveyed is the store's last answer.
 type surveyed struct {
 	lanes []core.Lane
-	at    time.Time // when it was asked
+	at    time.Time // when the store was asked
 	took  time.Duration
 }
 
-// surveys reports whether there are more lanes than one claim could ask, so that an idle worker would claim again and
-// again to ask each of them. It then asks the store, once a round, which of them have waiting rows.
+// surveys reports whether there are more lanes than one claim can cover, so that an idle worker would need many claims to
+// cover all. It then asks the store once a round which of them have waiting rows.
 func (c *claimer) surveys() bool {
 	lanes := c.shares.Lanes()
 	return lanes > fewLanes && lanes > min(c.w.opts.Slots, share.MaxQuotas)
 }
 
-// survey makes known which lanes have waiting rows, where a round has begun since that was known last, or, while lanes
-// are busy, the others have gone unasked for long. False: the store did not answer.
+// survey asks the store which lanes have waiting rows, if a round has begun since the last survey or if quiet lanes were not
+// claimed for long beside busy ones. False: the store did not answer.
 func (c *claimer) survey() bool {
 	if !c.surveys() {
 		return true

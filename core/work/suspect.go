@@ -7,25 +7,25 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// How a worker lets suspects in. It begins with one at a time. Each suspect that ends by itself, or has run for suspectFor,
-// lets one more run beside it, up to maxSuspects: the process outlived it, so the suspects at hand were more likely lost with
-// something else. A job lost more than SuspectLosses times in a row runs beside no other such job, however many suspects
-// ended well. So one job that ends processes costs an innocent one at most one loss more than made it a suspect.
+// How a worker admits suspects. It begins with one at a time. Each suspect that ends normally, or has run for suspectFor,
+// allows one more at the same time, up to maxSuspects: the process survived it, so the suspects were more likely lost
+// because of another job. A job lost more than SuspectLosses times in a row never runs beside another such job. So a job
+// that kills processes costs an innocent suspect at most one more loss.
 const (
 	maxSuspects    = 8
 	suspectFor     = 5 * time.Minute
-	suspectGuess   = 100 * time.Millisecond // what a suspect takes, before one has ended
-	minSuspectTurn = 100 * time.Millisecond // from one turn to the next; half of it on average
-	minSuspectWait = 100 * time.Millisecond // of one that is turned away
+	suspectGuess   = 100 * time.Millisecond // assumed duration of a suspect before one has ended
+	minSuspectTurn = 100 * time.Millisecond // between turns; on average half of it
+	minSuspectWait = 100 * time.Millisecond // of a suspect that is handed back
 	maxSuspectWait = 5 * time.Minute
 )
 
-// suspects are those that run in one process, and the turns of those that wait elsewhere for it. Worker.mu guards it.
+// suspects are the suspects that run in one process, and the turns of those handed back. Worker.mu guards it.
 type suspects struct {
 	running  []suspectRun
-	outlived int           // suspects that the process outlived
-	takes    time.Duration // what one takes, of late; 0: none has ended
-	turns    [2]time.Time  // when the last one that was turned away comes back: a fresh suspect, one lost more often
+	outlived int           // suspects that the process survived
+	takes    time.Duration // recent duration of a suspect; 0: none has ended
+	turns    [2]time.Time  // when the last suspect handed back is due again: a new suspect; one that was lost more often
 }
 
 type suspectRun struct {
@@ -34,7 +34,7 @@ type suspectRun struct {
 	repeated int
 }
 
-// repeated reports whether a suspect was lost again after it became one, as an index of suspects.turns.
+// repeated returns 1 if a suspect was lost again after it became one, else 0: an index of suspects.turns.
 func repeated(j *core.Job) int {
 	if j.Losses() > core.SuspectLosses {
 		return 1
@@ -43,7 +43,7 @@ func repeated(j *core.Job) int {
 }
 
 // admit reports whether a suspect may run now. If it may not, wait is when to try it again, chance in [0, 1): turns follow
-// each other four times as fast as suspects end, so that no place is left empty because one takes less than those before.
+// each other four times as fast as suspects end, so that no place stays empty because a suspect was quick.
 func (s *suspects) admit(a *attempt, now time.Time, chance float64) (wait time.Duration, ok bool) {
 	s.forget(now)
 	again, beside := repeated(&a.job), 0
@@ -56,7 +56,7 @@ func (s *suspects) admit(a *attempt, now time.Time, chance float64) (wait time.D
 	}
 	pace := s.pace(now)
 	if again == 0 {
-		pace /= maxSuspects // so many will be let in soon, unless one of them ends the process
+		pace /= maxSuspects // this many will be admitted soon, unless one of them kills the process
 	}
 	turn := &s.turns[again]
 	if turn.Before(now) {
@@ -73,7 +73,7 @@ func (s *suspects) admit(a *attempt, now time.Time, chance float64) (wait time.D
 // limit is how many suspects may run at once.
 func (s *suspects) limit() int { return min(1+s.outlived, maxSuspects) }
 
-// pace is what a suspect takes: of late, or as long as the one that runs has taken if that is longer.
+// pace is the expected duration of a suspect: the recent one, or how long the running suspect has taken if that is longer.
 func (s *suspects) pace(now time.Time) time.Duration {
 	pace := s.takes
 	if pace == 0 {
@@ -85,7 +85,7 @@ func (s *suspects) pace(now time.Time) time.Duration {
 	return pace
 }
 
-// forget drops those that run no more or have run for long.
+// forget drops suspects that have ended or have run for long.
 func (s *suspects) forget(now time.Time) {
 	s.running = slices.DeleteFunc(s.running, func(run suspectRun) bool {
 		long := now.Sub(run.since) >= suspectFor
@@ -96,7 +96,7 @@ func (s *suspects) forget(now time.Time) {
 	})
 }
 
-// ended takes in that the handler of an attempt returned: if it was a suspect, the process outlived it.
+// ended notes that the handler of an attempt returned: if it was a suspect, the process survived it.
 func (s *suspects) ended(a *attempt, now time.Time) {
 	i := slices.IndexFunc(s.running, func(run suspectRun) bool { return run.a == a })
 	if i < 0 {
