@@ -139,7 +139,7 @@ func TestEveryNameInTheProgramsIsInTheDocs(t *testing.T) {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
-		source, err := os.ReadFile(path) //nolint:gosec // a file of this repository
+		source, err := os.ReadFile(path)
 		for _, m := range name.FindAllStringSubmatch(string(source), -1) {
 			found++
 			if setting := cmp.Or(m[1], "BELFRY_DEPLOY_"+m[2]); !strings.Contains(string(text), "`"+setting+"`") {
