@@ -82,10 +82,25 @@ func (e *FieldErrors) Choose(field string, value *string, usual string, others .
 	}
 }
 
-// CheckNewJob checks a job against every rule of submission and normalises it for the store: times in UTC and truncated to
-// the microsecond, priority and max_attempts set. The error is FieldErrors, with all faults at once, and contains no values.
-// now bounds run_at and expires_at; it need not be exact.
-func CheckNewJob(j *NewJob, now time.Time) error {
+// CheckedJob is a job as stores keep it: completed by its type and checked against every rule. Only CheckNewJob makes one, so
+// the check cannot be skipped and need not be repeated. The zero value is no job.
+type CheckedJob struct{ job NewJob }
+
+// NewJob returns the job for a store.
+func (c *CheckedJob) NewJob() NewJob { return c.job }
+
+// CheckNewJob completes a job by its type t, checks it against every rule of submission and normalises it for the store: times
+// in UTC and truncated to the microsecond, priority and max_attempts set. The error is FieldErrors, with all faults at once,
+// and contains no values. now bounds run_at and expires_at; it need not be exact.
+func CheckNewJob(j NewJob, t JobType, now time.Time) (CheckedJob, error) {
+	t.Complete(&j)
+	if err := checkNewJob(&j, now); err != nil {
+		return CheckedJob{}, err
+	}
+	return CheckedJob{j}, nil
+}
+
+func checkNewJob(j *NewJob, now time.Time) error {
 	var errs FieldErrors
 	checkType(&errs, j.Type)
 	checkPayload(&errs, j.Payload)

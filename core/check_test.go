@@ -40,8 +40,8 @@ func TestCheckNewJobAccepts(t *testing.T) {
 		"traceparent": func(j *NewJob) { j.Trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" },
 	} {
 		j := NewJob{Type: "echo"}
-		if change(&j); CheckNewJob(&j, checkNow) != nil {
-			t.Errorf("%s: %v", name, CheckNewJob(&j, checkNow))
+		if change(&j); checkNewJob(&j, checkNow) != nil {
+			t.Errorf("%s: %v", name, checkNewJob(&j, checkNow))
 		}
 	}
 }
@@ -105,7 +105,7 @@ func TestCheckNewJobRefuses(t *testing.T) {
 		j := NewJob{Type: "echo"}
 		want.change(&j)
 		var errs FieldErrors
-		if err := CheckNewJob(&j, checkNow); !errors.As(err, &errs) || len(errs) != 1 || errs[0].Field != want.field {
+		if err := checkNewJob(&j, checkNow); !errors.As(err, &errs) || len(errs) != 1 || errs[0].Field != want.field {
 			t.Errorf("%s: got %v, want one error that names %s", name, err, want.field)
 		}
 	}
@@ -119,12 +119,12 @@ func TestCheckTypeCharset(t *testing.T) {
 	} {
 		j := NewJob{Type: name}
 		var f *FieldError
-		if err := CheckNewJob(&j, checkNow); !errors.As(err, &f) || f.Field != "type" {
+		if err := checkNewJob(&j, checkNow); !errors.As(err, &f) || f.Field != "type" {
 			t.Errorf("%.40q: got %v, want it refused", name, err)
 		}
 	}
 	for _, name := range []string{"foo/bar.baz", "a:b", "a-b_c", "A9", "a.b.c/d", "a--b"} {
-		if err := CheckNewJob(&NewJob{Type: name}, checkNow); err != nil {
+		if err := checkNewJob(&NewJob{Type: name}, checkNow); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -134,7 +134,7 @@ func TestCheckTypeCharset(t *testing.T) {
 func TestCheckNewJobKeepsMicroseconds(t *testing.T) {
 	berlin := time.FixedZone("", 3600)
 	j := NewJob{Type: "echo", RunAt: time.Date(2026, 3, 1, 13, 0, 0, 123456789, berlin), ExpiresAt: time.Date(2026, 3, 2, 13, 0, 0, 999, berlin)}
-	if err := CheckNewJob(&j, checkNow); err != nil {
+	if err := checkNewJob(&j, checkNow); err != nil {
 		t.Fatal(err)
 	}
 	if want := time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC); j.RunAt != want {
@@ -144,7 +144,7 @@ func TestCheckNewJobKeepsMicroseconds(t *testing.T) {
 		t.Errorf("expires_at %v, want %v", j.ExpiresAt, want)
 	}
 	j = NewJob{Type: "echo", Delay: 1999 * time.Nanosecond}
-	if err := CheckNewJob(&j, checkNow); err != nil || j.Delay != time.Microsecond {
+	if err := checkNewJob(&j, checkNow); err != nil || j.Delay != time.Microsecond {
 		t.Errorf("delay %v, %v", j.Delay, err)
 	}
 }
@@ -152,7 +152,7 @@ func TestCheckNewJobKeepsMicroseconds(t *testing.T) {
 func TestCheckNewJobNamesAllFaults(t *testing.T) {
 	j := NewJob{Priority: 9, Tenant: "\x01", Timeout: 1, MaxAttempts: -1, Delay: -1, Tags: []string{"", "\x01"}}
 	var errs FieldErrors
-	if err := CheckNewJob(&j, checkNow); !errors.As(err, &errs) {
+	if err := checkNewJob(&j, checkNow); !errors.As(err, &errs) {
 		t.Fatal(err)
 	}
 	var fields []string

@@ -78,10 +78,10 @@ type KeptJob struct {
 	whole bool // the payload was stored too
 }
 
-// Repeat takes the payload from the repeated call. It equals the first one's, because the key's hash covers the whole body.
-func (k *KeptJob) Repeat(asked *NewJob) {
+// Repeat takes the payload of the repeated call. It equals the first one's, because the key's hash covers the whole body.
+func (k *KeptJob) Repeat(payload json.RawMessage) {
 	if !k.whole {
-		k.Job.Payload = asked.Payload
+		k.Job.Payload = payload
 	}
 }
 

@@ -47,7 +47,7 @@ func TestKeptJobHasEveryField(t *testing.T) {
 	if err != nil || len(once.Kept.Job.Payload) > 0 {
 		t.Fatalf("%+v, %v", once.Kept, err)
 	}
-	once.Kept.Repeat(&NewJob{Payload: job.Payload})
+	once.Kept.Repeat(job.Payload)
 	if want := (KeptJob{Job: job, Submitted: made}); !once.Replayed || !reflect.DeepEqual(*once.Kept, want) {
 		t.Errorf("got  %+v\nwant %+v", once.Kept, want)
 	}
@@ -66,7 +66,7 @@ func TestKeptJobOfBeforeHasItsPayload(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	once.Kept.Repeat(&NewJob{Payload: []byte("1")})
+	once.Kept.Repeat([]byte("1"))
 	if k := once.Kept; string(k.Job.Payload) != `{"a":1}` || k.Job.Type != "echo" || k.Job.MaxAttempts != 5 || k.Submitted.ID != 7 {
 		t.Errorf("%+v", k)
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// NewJob is a submitted job after CheckNewJob. Zero fields take the defaults named here.
+// NewJob is a job as submitted; see CheckNewJob. Zero fields take the defaults named here.
 type NewJob struct {
 	Type     string          // names the handler; required
 	Payload  json.RawMessage // any JSON, kept byte for byte; nil is stored as {}

@@ -18,8 +18,7 @@ func TestRules(t *testing.T) {
 			continue
 		}
 		n++
-		j := *c.Job
-		err := core.CheckNewJob(&j, now)
+		_, err := core.CheckNewJob(*c.Job, core.JobType{}, now)
 		if c.Field == "" {
 			if err != nil {
 				t.Errorf("%s: %v", c.Name, err)

@@ -54,8 +54,7 @@ func (s *Set) Handle(jobType string, h Handler, opts ...Option) {
 func isNil(m Middleware) bool { return m == nil }
 
 func (s *Set) add(jobType string, h Handler, set settings) {
-	probe := core.NewJob{Type: jobType}
-	if err := core.CheckNewJob(&probe, time.Time{}); err != nil {
+	if _, err := core.CheckNewJob(core.NewJob{Type: jobType}, core.JobType{}, time.Time{}); err != nil {
 		s.faults = append(s.faults, fmt.Errorf("type %q: %w", jobType, err))
 		return
 	}

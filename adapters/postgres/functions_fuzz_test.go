@@ -42,7 +42,7 @@ func FuzzRulesOfTheFunction(f *testing.F) {
 			$4::text::json, NULL, $5::text), '; ')`, only(field, "type", job.Type), only(field, "payload", string(job.Payload)), only(field, "tenant", job.Tenant),
 			only(field, "target", string(job.Target)), only(field, "traceparent", job.Trace)).Scan(&sql)
 		said := ""
-		if goErr := core.CheckNewJob(&job, now); goErr != nil {
+		if _, goErr := core.CheckNewJob(job, core.JobType{}, now); goErr != nil {
 			said = goErr.Error()
 		}
 		var e *pgconn.PgError

@@ -89,11 +89,11 @@ func checkKept(t *testing.T, store *postgres.Store, c rulestest.Case, now time.T
 	if c.Job == nil {
 		return
 	}
-	want := *c.Job
-	if err := core.CheckNewJob(&want, now); err != nil {
+	want, err := core.CheckNewJob(*c.Job, core.JobType{}, now)
+	if err != nil {
 		t.Errorf("%s: %v", c.Name, err)
 	}
-	if fields := rulestest.Differences(want, got); fields != nil {
+	if fields := rulestest.Differences(want.NewJob(), got); fields != nil {
 		t.Errorf("%s: not kept as it came: %v", c.Name, fields)
 	}
 }
@@ -118,8 +118,7 @@ func checkRefused(t *testing.T, c rulestest.Case, now time.Time, err error) {
 	if c.Job == nil {
 		return
 	}
-	job := *c.Job
-	if want := core.CheckNewJob(&job, now); want == nil || want.Error() != e.Message {
+	if _, want := core.CheckNewJob(*c.Job, core.JobType{}, now); want == nil || want.Error() != e.Message {
 		t.Errorf("%s:\nSQL says %s\nGo says  %v", c.Name, e.Message, want)
 	}
 }

@@ -49,13 +49,15 @@ func SubmitTx(ctx context.Context, tx pgx.Tx, jobs []core.NewJob) ([]InTx, error
 			return nil, wrap("submit", err)
 		}
 	}
-	checked := slices.Clone(jobs)
+	kept := make([]core.NewJob, len(jobs))
 	order := make([]int, len(jobs))
-	for i := range checked {
-		if err := core.CheckNewJob(&checked[i], now); err != nil {
+	for i := range jobs {
+		checked, err := core.CheckNewJob(jobs[i], core.JobType{}, now) // the SQL function asks for the type
+		if err != nil {
 			return nil, inItem(i, len(jobs), err)
 		}
-		checked[i].MaxAttempts = jobs[i].MaxAttempts // none: the type's
+		kept[i] = checked.NewJob()
+		kept[i].MaxAttempts = jobs[i].MaxAttempts
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
@@ -64,7 +66,7 @@ func SubmitTx(ctx context.Context, tx pgx.Tx, jobs []core.NewJob) ([]InTx, error
 	batch := &pgx.Batch{}
 	answers := make([]InTx, len(jobs))
 	for _, i := range order {
-		batch.Queue(sql["submit_in_tx"], inTxArgs(&checked[i])...).QueryRow(func(row pgx.Row) error {
+		batch.Queue(sql["submit_in_tx"], inTxArgs(&kept[i])...).QueryRow(func(row pgx.Row) error {
 			a := &answers[i]
 			err := row.Scan(&a.ID, &a.RunAt, &a.CreatedAt, &a.Existing)
 			a.RunAt, a.CreatedAt = a.RunAt.UTC(), a.CreatedAt.UTC()

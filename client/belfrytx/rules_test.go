@@ -73,11 +73,11 @@ func TestRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	for id, c := range kept {
-		want := *c.Job
-		if err := core.CheckNewJob(&want, now); err != nil {
+		want, err := core.CheckNewJob(*c.Job, core.JobType{}, now)
+		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 		}
-		if fields := rulestest.Differences(want, read(t, store, id)); fields != nil {
+		if fields := rulestest.Differences(want.NewJob(), read(t, store, id)); fields != nil {
 			t.Errorf("%s: not kept as it came: %v", c.Name, fields)
 		}
 	}

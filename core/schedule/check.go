@@ -88,13 +88,13 @@ func Check(tenant, name string, r *core.ScheduleRule, now time.Time) error {
 	if r.ExpectPaused && r.ExpectWithin == 0 {
 		errs.Add("expect_paused", "means nothing without expect_within")
 	}
-	job := jobOf(r, tenant)
-	if err := core.CheckNewJob(&job, now); err != nil {
-		var faults core.FieldErrors
-		if errors.As(err, &faults) {
-			errs = append(errs, slices.DeleteFunc(faults, func(f *core.FieldError) bool { return f.Field == "priority" })...)
-		}
+	checked, err := core.CheckNewJob(jobOf(r, tenant), core.JobType{}, now)
+	var faults core.FieldErrors
+	if errors.As(err, &faults) {
+		errs = append(errs, slices.DeleteFunc(faults, func(f *core.FieldError) bool { return f.Field == "priority" })...)
+		return errs
 	}
+	job := checked.NewJob()
 	r.Timeout, r.Backoff = core.ScheduleLength(job.Timeout), slices.Clone(r.Backoff)
 	for i, wait := range job.Backoff {
 		r.Backoff[i] = core.ScheduleLength(wait)

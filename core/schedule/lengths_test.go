@@ -39,7 +39,13 @@ func TestDurationsAreKeptAsTheyAreAnswered(t *testing.T) {
 		of    func() any
 		check func(any) error
 	}{
-		{func() any { return &core.NewJob{Type: "a", Payload: json.RawMessage(`1`)} }, func(v any) error { return core.CheckNewJob(v.(*core.NewJob), now) }},
+		{func() any { return &core.NewJob{Type: "a", Payload: json.RawMessage(`1`)} }, func(v any) error {
+			checked, err := core.CheckNewJob(*v.(*core.NewJob), core.JobType{}, now)
+			if err == nil {
+				*v.(*core.NewJob) = checked.NewJob()
+			}
+			return err
+		}},
 		{func() any { return &core.JobType{Name: "a"} }, func(v any) error { return core.CheckJobType(v.(*core.JobType)) }},
 		{func() any { return &core.ScheduleRule{Cron: "0 0 * * *", Type: "a"} }, func(v any) error { return Check("", "s", v.(*core.ScheduleRule), now) }},
 	} {
@@ -86,8 +92,8 @@ func lengthAt(doc any, name string) time.Duration {
 // TestCheckLeavesTheCallersBackoff: what a check changes is its own copy.
 func TestCheckLeavesTheCallersBackoff(t *testing.T) {
 	waits := []time.Duration{time.Second + 1}
-	job := core.NewJob{Type: "a", Backoff: waits}
-	if err := core.CheckNewJob(&job, time.Now()); err != nil || waits[0] != time.Second+1 || job.Backoff[0] != time.Second {
-		t.Errorf("%v, the caller's %v, kept %v", err, waits, job.Backoff)
+	checked, err := core.CheckNewJob(core.NewJob{Type: "a", Backoff: waits}, core.JobType{}, time.Now())
+	if kept := checked.NewJob().Backoff; err != nil || waits[0] != time.Second+1 || kept[0] != time.Second {
+		t.Errorf("%v, the caller's %v, kept %v", err, waits, kept)
 	}
 }

@@ -30,7 +30,10 @@ func BenchOnce(b *testing.B, store core.SubmitStore) {
 		true: func(ctx context.Context) error {
 			key := core.IdempotencyKey{Holder: "h", Key: fmt.Sprint("bench ", keys.Add(1)), Keep: time.Hour}
 			key.Hash = sha256.Sum256([]byte(key.Key))
-			_, err := submitter.SubmitOneOnce(ctx, key, core.NewJob{Type: "echo", Delay: time.Hour}, render)
+			job, err := submitter.Check(ctx, core.NewJob{Type: "echo", Delay: time.Hour}, time.Now())
+			if err == nil {
+				_, err = submitter.WriteOneOnce(ctx, key, job, render)
+			}
 			return err
 		},
 	}

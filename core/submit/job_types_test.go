@@ -32,19 +32,19 @@ func TestSubmitOnce(t *testing.T) {
 		render := func(jobs []core.Submitted) (core.Answer, error) {
 			return core.Answer{Status: 201, Body: fmt.Append(nil, len(jobs))}, nil
 		}
-		once, err := s.SubmitOnce(t.Context(), core.IdempotencyKey{Key: "k"}, []core.NewJob{named(1), named(2)}, render)
-		if err != nil || once.Answer.Status != 201 || string(once.Answer.Body) != "2" || len(once.Jobs) != 2 || woken != 1 {
-			t.Errorf("%+v, %v, woken %d times", once, err, woken)
+		written, err := once(t.Context(), s, "k", []core.NewJob{named(1), named(2)}, render)
+		if err != nil || written.Answer.Status != 201 || string(written.Answer.Body) != "2" || len(written.Jobs) != 2 || woken != 1 {
+			t.Errorf("%+v, %v, woken %d times", written, err, woken)
 		}
 		var fault *core.FieldError
-		if _, err := s.SubmitOnce(t.Context(), core.IdempotencyKey{Key: "k"}, []core.NewJob{named(1), {}}, render); !errors.As(err, &fault) || fault.Field != "type" {
+		if _, err := once(t.Context(), s, "k", []core.NewJob{named(1), {}}, render); !errors.As(err, &fault) || fault.Field != "type" {
 			t.Errorf("a job that breaks a rule: %v", err)
 		}
 		if sizes := store.sizes(); len(sizes) != 1 || store.groups[0][1].Priority != core.Default || store.groups[0][1].MaxAttempts != core.DefaultMaxAttempts {
 			t.Errorf("written: %v", sizes)
 		}
 		store.fault = func([]core.NewJob) error { return core.ErrKeyReused }
-		if _, err := s.SubmitOnce(t.Context(), core.IdempotencyKey{Key: "k"}, []core.NewJob{named(1)}, render); !errors.Is(err, core.ErrKeyReused) {
+		if _, err := once(t.Context(), s, "k", []core.NewJob{named(1)}, render); !errors.Is(err, core.ErrKeyReused) {
 			t.Errorf("the store's refusal: %v", err)
 		}
 	})
@@ -56,12 +56,12 @@ func allWays(t *testing.T, store *submitStore, s *Submitter, job core.NewJob) (w
 	before := len(store.sizes())
 	_, one := s.Submit(t.Context(), job)
 	_, batch := s.SubmitBatch(t.Context(), []core.NewJob{job})
-	_, once := s.SubmitOnce(t.Context(), core.IdempotencyKey{Key: "k"}, []core.NewJob{job}, func([]core.Submitted) (core.Answer, error) { return core.Answer{}, nil })
-	_, oneOnce := s.SubmitOneOnce(t.Context(), core.IdempotencyKey{Key: "l"}, job, func(*core.NewJob, core.Submitted) core.Answer { return core.Answer{} })
+	_, keyed := once(t.Context(), s, "k", []core.NewJob{job}, func([]core.Submitted) (core.Answer, error) { return core.Answer{}, nil })
+	_, oneKeyed := oneOnce(t.Context(), s, "l", job, func(*core.NewJob, core.Submitted) core.Answer { return core.Answer{} })
 	for _, group := range store.groups[before:] {
 		written = append(written, group...)
 	}
-	return written, []error{one, batch, once, oneOnce}
+	return written, []error{one, batch, keyed, oneKeyed}
 }
 
 // TestSubmitCompletesByType: jobs get what their type defines and they do not say themselves.

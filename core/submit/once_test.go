@@ -97,10 +97,31 @@ func TestSubmitOnceFaultsStayAlone(t *testing.T) {
 		if err := s.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if _, err := s.SubmitOneOnce(t.Context(), core.IdempotencyKey{Key: "late"}, named(1), renderID); !errors.Is(err, ErrClosed) {
+		if _, err := oneOnce(t.Context(), s, "late", named(1), renderID); !errors.Is(err, ErrClosed) {
 			t.Errorf("after Close: %v", err)
 		}
 	})
+}
+
+// oneOnce checks a job and writes it under a key.
+func oneOnce(ctx context.Context, s *Submitter, key string, job core.NewJob, render func(*core.NewJob, core.Submitted) core.Answer) (core.Once, error) {
+	checked, err := s.Check(ctx, job, time.Now())
+	if err != nil {
+		return core.Once{}, err
+	}
+	return s.WriteOneOnce(ctx, core.IdempotencyKey{Key: key}, checked, render)
+}
+
+// once checks jobs and writes them under a key.
+func once(ctx context.Context, s *Submitter, key string, jobs []core.NewJob, render func([]core.Submitted) (core.Answer, error)) (core.Once, error) {
+	checked := make([]core.CheckedJob, len(jobs))
+	for i, job := range jobs {
+		var err error
+		if checked[i], err = s.Check(ctx, job, time.Now()); err != nil {
+			return core.Once{}, err
+		}
+	}
+	return s.WriteOnce(ctx, core.IdempotencyKey{Key: key}, checked, render)
 }
 
 // onceMany submits n jobs at once, each under a key of its own.
@@ -110,7 +131,7 @@ func onceMany(t *testing.T, s *Submitter, n int, job func(i int) core.NewJob) ([
 	var group sync.WaitGroup
 	for i := range n {
 		group.Go(func() {
-			answers[i], errs[i] = s.SubmitOneOnce(t.Context(), core.IdempotencyKey{Key: fmt.Sprint(i)}, job(i), renderID)
+			answers[i], errs[i] = oneOnce(t.Context(), s, fmt.Sprint(i), job(i), renderID)
 		})
 	}
 	group.Wait()

@@ -57,21 +57,53 @@ func New(store core.SubmitStore, opts Options) *Submitter {
 	return s
 }
 
-// Submit checks a job, writes it and returns when that is durable. A job with a dedupe key is written alone,
-// because it may have to wait for another transaction. When ctx ends first the caller stops waiting, and
-// whether the job was written is unknown, as after any lost answer.
+// Submit is Check and Write.
 func (s *Submitter) Submit(ctx context.Context, job core.NewJob) (core.Submitted, error) {
-	if s.opts.Types != nil {
-		if err := s.ofType(ctx, &job); err != nil {
-			return core.Submitted{}, err
-		}
-	}
-	if err := core.CheckNewJob(&job, s.opts.Now()); err != nil {
+	checked, err := s.Check(ctx, job, s.opts.Now())
+	if err != nil {
 		return core.Submitted{}, err
 	}
+	return s.Write(ctx, checked)
+}
+
+// SubmitBatch is Check of each and WriteBatch.
+func (s *Submitter) SubmitBatch(ctx context.Context, jobs []core.NewJob) ([]core.Submitted, error) {
+	checked := make([]core.CheckedJob, len(jobs))
+	now := s.opts.Now()
+	for i := range jobs {
+		var err error
+		if checked[i], err = s.Check(ctx, jobs[i], now); err != nil {
+			return nil, fmt.Errorf("jobs[%d]: %w", i, err)
+		}
+	}
+	return s.WriteBatch(ctx, checked)
+}
+
+// Check gives a job what its type defines and holds it against the rules; see core.CheckNewJob. Any other error than
+// FieldErrors says that nothing is known of types yet.
+func (s *Submitter) Check(ctx context.Context, job core.NewJob, now time.Time) (core.CheckedJob, error) {
+	var known core.JobType
+	var unknown error
+	if s.opts.Types != nil {
+		if unknown = s.opts.Types.Fresh(ctx); unknown == nil {
+			known, _ = s.opts.Types.Lookup(job.Type)
+		}
+	}
+	checked, err := core.CheckNewJob(job, known, now)
+	if err == nil && unknown != nil {
+		err = fmt.Errorf("submit: %w", unknown)
+	}
+	return checked, err
+}
+
+// Write writes a job and returns when that is durable. A job with a dedupe key is written alone, because it may have to wait
+// for another transaction. When ctx ends first the caller stops waiting, and whether the job was written is unknown, as
+// after any lost answer.
+func (s *Submitter) Write(ctx context.Context, checked core.CheckedJob) (core.Submitted, error) {
+	job := checked.NewJob()
 	if s.opts.Types != nil && job.Target != nil {
-		if err := s.opts.Types.MarkDelivered(ctx, []string{job.Type}); err != nil {
-			return core.Submitted{}, fmt.Errorf("submit: %w", err)
+		if err := s.mark(ctx, []string{job.Type}); err != nil {
+			return core.Submitted{}, err
 		}
 	}
 	if job.DedupeKey != "" {
@@ -84,41 +116,37 @@ func (s *Submitter) Submit(ctx context.Context, job core.NewJob) (core.Submitted
 	return s.plain.submit(ctx, job)
 }
 
-// SubmitBatch checks jobs and writes them all in one transaction of their own, or none; answer i is for job i.
-func (s *Submitter) SubmitBatch(ctx context.Context, jobs []core.NewJob) ([]core.Submitted, error) {
-	if err := s.prepare(ctx, jobs); err != nil || len(jobs) == 0 {
+// WriteBatch writes jobs, all in one transaction of their own, or none; answer i is for job i.
+func (s *Submitter) WriteBatch(ctx context.Context, checked []core.CheckedJob) ([]core.Submitted, error) {
+	jobs, err := s.marked(ctx, checked)
+	if err != nil || len(jobs) == 0 {
 		return nil, err
 	}
 	return s.writeJobs(ctx, jobs)
 }
 
-// SubmitOnce is SubmitBatch under an idempotency key; see SubmitStore. Jobs that break a rule are refused whether the
-// key is known or not.
-func (s *Submitter) SubmitOnce(ctx context.Context, key core.IdempotencyKey, jobs []core.NewJob, render func([]core.Submitted) (core.Answer, error)) (core.Once, error) {
-	if err := s.prepare(ctx, jobs); err != nil {
+// WriteOnce is WriteBatch under an idempotency key; see core.SubmitStore.
+func (s *Submitter) WriteOnce(ctx context.Context, key core.IdempotencyKey, checked []core.CheckedJob, render func([]core.Submitted) (core.Answer, error)) (core.Once, error) {
+	jobs, err := s.marked(ctx, checked)
+	if err != nil {
 		return core.Once{}, err
 	}
-	once, err := s.store.SubmitOnce(ctx, key, jobs, render)
-	if err != nil {
-		return core.Once{}, fmt.Errorf("submit: %w", err)
-	}
-	if s.opts.Wake != nil && dueSoon(once.Jobs) {
-		s.opts.Wake()
-	}
-	return once, nil
+	return s.writeAlone(ctx, key, jobs, render)
 }
 
-// SubmitOneOnce is SubmitOnce for one job. Without a dedupe key the job shares commits, as those of Submit do. The answer is made of the job and what it came to, or of those of the earlier call.
-func (s *Submitter) SubmitOneOnce(ctx context.Context, key core.IdempotencyKey, job core.NewJob, render func(*core.NewJob, core.Submitted) core.Answer) (core.Once, error) {
-	jobs := []core.NewJob{job}
-	if job.DedupeKey != "" {
-		once, err := s.SubmitOnce(ctx, key, jobs, func(answers []core.Submitted) (core.Answer, error) { return render(&jobs[0], answers[0]), nil })
-		return rendered(once, &jobs[0], render), err
-	}
-	if err := s.prepare(ctx, jobs); err != nil {
+// WriteOneOnce is WriteOnce for one job. Without a dedupe key the job shares commits, as those of Write do. The answer is made
+// of the job and what it came to, or of those of the earlier call.
+func (s *Submitter) WriteOneOnce(ctx context.Context, key core.IdempotencyKey, checked core.CheckedJob, render func(*core.NewJob, core.Submitted) core.Answer) (core.Once, error) {
+	jobs, err := s.marked(ctx, []core.CheckedJob{checked})
+	if err != nil {
 		return core.Once{}, err
 	}
-	once, err := s.once.submit(ctx, core.OnceCall{Key: key, Job: jobs[0]})
+	var once core.Once
+	if jobs[0].DedupeKey != "" {
+		once, err = s.writeAlone(ctx, key, jobs, func(answers []core.Submitted) (core.Answer, error) { return render(&jobs[0], answers[0]), nil })
+	} else {
+		once, err = s.once.submit(ctx, core.OnceCall{Key: key, Job: jobs[0]})
+	}
 	return rendered(once, &jobs[0], render), err
 }
 
@@ -126,7 +154,7 @@ func (s *Submitter) SubmitOneOnce(ctx context.Context, key core.IdempotencyKey, 
 func rendered(o core.Once, job *core.NewJob, render func(*core.NewJob, core.Submitted) core.Answer) core.Once {
 	switch {
 	case o.Kept != nil:
-		o.Kept.Repeat(job)
+		o.Kept.Repeat(job.Payload)
 		o.Answer = render(&o.Kept.Job, o.Kept.Submitted)
 	case len(o.Jobs) == 1:
 		o.Answer = render(job, o.Jobs[0])
@@ -134,40 +162,26 @@ func rendered(o core.Once, job *core.NewJob, render func(*core.NewJob, core.Subm
 	return o
 }
 
-// prepare brings the jobs of one caller into the form in which they are written.
-func (s *Submitter) prepare(ctx context.Context, jobs []core.NewJob) error {
-	now := s.opts.Now()
+// marked marks the types of the jobs of one caller that bring targets of their own, and returns the jobs for the store.
+func (s *Submitter) marked(ctx context.Context, checked []core.CheckedJob) ([]core.NewJob, error) {
+	jobs := make([]core.NewJob, len(checked))
 	var targeted []string
-	for i := range jobs {
-		if s.opts.Types != nil {
-			if err := s.ofType(ctx, &jobs[i]); err != nil {
-				return err
-			}
-			if jobs[i].Target != nil {
-				targeted = append(targeted, jobs[i].Type)
-			}
-		}
-		if err := core.CheckNewJob(&jobs[i], now); err != nil {
-			return fmt.Errorf("jobs[%d]: %w", i, err)
+	for i := range checked {
+		if jobs[i] = checked[i].NewJob(); s.opts.Types != nil && jobs[i].Target != nil {
+			targeted = append(targeted, jobs[i].Type)
 		}
 	}
 	if len(targeted) == 0 {
-		return nil
+		return jobs, nil
 	}
 	slices.Sort(targeted)
-	if err := s.opts.Types.MarkDelivered(ctx, slices.Compact(targeted)); err != nil {
-		return fmt.Errorf("submit: %w", err)
-	}
-	return nil
+	return jobs, s.mark(ctx, slices.Compact(targeted))
 }
 
-// ofType gives a job what its type defines and it does not say itself.
-func (s *Submitter) ofType(ctx context.Context, job *core.NewJob) error {
-	if err := s.opts.Types.Fresh(ctx); err != nil {
+// mark notes types of jobs that bring targets of their own, before the jobs are written.
+func (s *Submitter) mark(ctx context.Context, names []string) error {
+	if err := s.opts.Types.MarkDelivered(ctx, names); err != nil {
 		return fmt.Errorf("submit: %w", err)
-	}
-	if known, ok := s.opts.Types.Lookup(job.Type); ok {
-		known.Complete(job)
 	}
 	return nil
 }
@@ -196,6 +210,18 @@ func (s *Submitter) writeJobs(ctx context.Context, jobs []core.NewJob) ([]core.S
 		s.opts.Wake()
 	}
 	return answers, nil
+}
+
+// writeAlone is writeJobs under an idempotency key.
+func (s *Submitter) writeAlone(ctx context.Context, key core.IdempotencyKey, jobs []core.NewJob, render func([]core.Submitted) (core.Answer, error)) (core.Once, error) {
+	once, err := s.store.SubmitOnce(ctx, key, jobs, render)
+	if err != nil {
+		return core.Once{}, fmt.Errorf("submit: %w", err)
+	}
+	if s.opts.Wake != nil && dueSoon(once.Jobs) {
+		s.opts.Wake()
+	}
+	return once, nil
 }
 
 // writeOnce is write under idempotency keys.

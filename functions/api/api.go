@@ -16,10 +16,12 @@ import (
 
 // Submitter accepts jobs: a submit.Submitter.
 type Submitter interface {
-	// Submit writes one job and returns when it is durable.
-	Submit(ctx context.Context, job core.NewJob) (core.Submitted, error)
-	// SubmitBatch writes all jobs in one transaction, or none; answer i is for job i.
-	SubmitBatch(ctx context.Context, jobs []core.NewJob) ([]core.Submitted, error)
+	// Check gives a job what its type defines and holds it against the rules: FieldErrors. now bounds run_at and expires_at.
+	Check(ctx context.Context, job core.NewJob, now time.Time) (core.CheckedJob, error)
+	// Write writes one job and returns when it is durable.
+	Write(ctx context.Context, job core.CheckedJob) (core.Submitted, error)
+	// WriteBatch writes all jobs in one transaction, or none; answer i is for job i.
+	WriteBatch(ctx context.Context, jobs []core.CheckedJob) ([]core.Submitted, error)
 }
 
 // Options say what the API stands on.

@@ -42,7 +42,8 @@ func newBench(t testing.TB, change ...func(*api.Options)) *bench {
 		t.Fatal(err)
 	}
 	b.store = store
-	submitter := submit.New(store, submit.Options{})
+	types := typecache.New(store, typecache.Options{})
+	submitter := submit.New(store, submit.Options{Types: types})
 	t.Cleanup(func() {
 		if err := submitter.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -55,7 +56,7 @@ func newBench(t testing.TB, change ...func(*api.Options)) *bench {
 	b.leases = newLeases(t)
 	b.reporter = report.NewReporter(store, report.ReporterOptions{ID: "test"})
 	t.Cleanup(func() { b.reporter.Close(context.Background()) })
-	o.Types, o.Attempts, o.Leases, o.Access = typecache.New(store, typecache.Options{}), b.reporter, b.leases, store
+	o.Types, o.Attempts, o.Leases, o.Access = types, b.reporter, b.leases, store
 	o.Ledger, o.Schedules = store, schedule.NewActs(store, schedule.Options{}, nil)
 	for _, f := range change {
 		f(&o)

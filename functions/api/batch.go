@@ -14,18 +14,7 @@ import (
 // submitBatch answers POST /v1/jobs/batch: item i of the answer is for job i, a job or what is wrong with it.
 // The jobs that are right are written in one transaction.
 func (a *API) submitBatch(w http.ResponseWriter, r *http.Request) error {
-	if err := a.newParams(r, nil).problem(); err != nil {
-		return err
-	}
-	body, err := a.readBody(w, r, a.Limits.BatchBody)
-	if err != nil {
-		return err
-	}
-	key, err := a.idempotencyKey(r, body)
-	if err != nil {
-		return err
-	}
-	raw, err := decode.Parse(body)
+	raw, key, err := a.readSubmit(w, r, a.Limits.BatchBody)
 	if err != nil {
 		return err
 	}
@@ -33,28 +22,27 @@ func (a *API) submitBatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.holdBatch(w, r, len(body), jobs, faults); err != nil {
+	if err := a.holdBatch(w, r, len(raw), jobs, faults); err != nil {
 		return err
 	}
 	jobs = a.judgeTargets(r.Context(), jobs, faults)
-	if err := a.ofType(r.Context(), jobs); err != nil {
-		return err
-	}
 	render := func(answers []core.Submitted) core.Answer {
 		return core.Answer{Status: http.StatusOK, Body: batchAnswer(jobs, answers, faults)}
 	}
 	if key != nil {
-		var nothing error
-		if len(jobs) == 0 {
-			nothing = errNothingWritten
-		}
-		if err := a.submitOnce(w, r, *key, jobs, nothing, render); !errors.Is(err, errNothingWritten) {
-			return err
+		once, err := a.Once.WriteOnce(r.Context(), *key, jobs, func(answers []core.Submitted) (core.Answer, error) {
+			if len(jobs) == 0 {
+				return core.Answer{}, errNothingWritten
+			}
+			return render(answers), nil
+		})
+		if !errors.Is(err, errNothingWritten) {
+			return a.answerOnce(w, r, once, err)
 		}
 	}
 	var answers []core.Submitted
 	if len(jobs) > 0 {
-		if answers, err = a.Submitter.SubmitBatch(r.Context(), jobs); err != nil {
+		if answers, err = a.Submitter.WriteBatch(r.Context(), jobs); err != nil {
 			return err
 		}
 	}
@@ -71,10 +59,10 @@ const (
 )
 
 // holdBatch has the request hold what its jobs take from here on.
-func (a *API) holdBatch(w http.ResponseWriter, r *http.Request, body int, jobs []core.NewJob, faults []*problem.Problem) error {
+func (a *API) holdBatch(w http.ResponseWriter, r *http.Request, body int, jobs []core.CheckedJob, faults []*problem.Problem) error {
 	n := bodyTimes*body + itemHold*len(faults)
 	for i := range jobs {
-		if jobs[i].DedupeKey != "" {
+		if jobs[i].NewJob().DedupeKey != "" {
 			n += keyedHold
 		}
 	}
@@ -85,35 +73,42 @@ func (a *API) holdBatch(w http.ResponseWriter, r *http.Request, body int, jobs [
 const maxItemFaults = 1000
 
 // decodeBatch reads the jobs. faults has one entry per item: nil for those that are in jobs.
-func (a *API) decodeBatch(r *http.Request, raw []byte) (jobs []core.NewJob, faults []*problem.Problem, err error) {
+func (a *API) decodeBatch(r *http.Request, raw []byte) (jobs []core.CheckedJob, faults []*problem.Problem, err error) {
 	var d decode.Decoder
-	trace, caller, told := traceOf(r), callerOf(r.Context()), 0
+	trace, told := traceOf(r), 0
 	d.Object(raw, []string{"jobs"}, func(name string, value []byte) {
 		d.Array(name, value, a.Limits.Batch, func(field string, value []byte) {
-			j, p := a.decodeJob(field+".", value)
-			if p == nil {
-				p = caller.adopt(field+".", &j)
+			if err != nil {
+				return
 			}
-			if p != nil {
-				if told += len(p.Errors); told > maxItemFaults && len(p.Errors) > 1 {
-					p.Errors = p.Errors[:1:1] // the detail says how many more there are
+			job, fault := a.decodeJob(r.Context(), field+".", value, trace)
+			if fault == nil {
+				if jobs == nil {
+					jobs = make([]core.CheckedJob, 0, min(a.Limits.Batch, len(raw)/len(value)))
 				}
+				jobs, faults = append(jobs, job), append(faults, nil)
+				return
 			}
-			if faults = append(faults, p); p == nil {
-				j.Trace = trace
-				jobs = append(jobs, j)
+			var p *problem.Problem
+			if !errors.As(fault, &p) {
+				err = fault
+				return
 			}
+			if told += len(p.Errors); told > maxItemFaults && len(p.Errors) > 1 {
+				p.Errors = p.Errors[:1:1] // the detail says how many more there are
+			}
+			faults = append(faults, p)
 		})
 	})
 	if !d.Has("jobs") {
 		d.Fault("jobs", "is required")
-	} else if len(d.Errs) == 0 && len(faults) == 0 {
+	} else if err == nil && len(d.Errs) == 0 && len(faults) == 0 {
 		d.Fault("jobs", fmt.Sprintf("must have 1 to %d elements", a.Limits.Batch))
 	}
 	if p := d.Problem(); p != nil {
 		return nil, nil, p
 	}
-	return jobs, faults, nil
+	return jobs, faults, err
 }
 
 // appendBrief appends a duplicate in at most a few KiB: a batch of short keys may name jobs that are large, or one
@@ -131,10 +126,11 @@ func appendBrief(b []byte, j *core.Job) []byte {
 }
 
 // batchAnswer is {"items": [...]}.
-func batchAnswer(jobs []core.NewJob, answers []core.Submitted, faults []*problem.Problem) []byte {
+func batchAnswer(jobs []core.CheckedJob, answers []core.Submitted, faults []*problem.Problem) []byte {
 	size := 0
 	for i := range jobs {
-		size += len(jobs[i].Payload) + len(jobs[i].Target)
+		n := jobs[i].NewJob()
+		size += len(n.Payload) + len(n.Target)
 	}
 	b, next := make([]byte, 0, size+len(faults)*jobBytes), 0
 	b = append(b, `{"items":[`...)
@@ -148,7 +144,8 @@ func batchAnswer(jobs []core.NewJob, answers []core.Submitted, faults []*problem
 		if answer.Existing != nil {
 			b = appendBrief(b, answer.Existing)
 		} else {
-			job := jobOf(&jobs[next], answer)
+			n := jobs[next].NewJob()
+			job := jobOf(&n, answer)
 			b = show.AppendJob(b, &job, false)
 		}
 		next++

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/api"
@@ -104,10 +105,13 @@ func TestBatchFailsWhole(t *testing.T) {
 // refusing is a submitter that must not be called, or fails with err.
 type refusing struct{ err error }
 
-func (r refusing) Submit(context.Context, core.NewJob) (core.Submitted, error) {
+func (r refusing) Check(_ context.Context, job core.NewJob, now time.Time) (core.CheckedJob, error) {
+	return core.CheckNewJob(job, core.JobType{}, now)
+}
+func (r refusing) Write(context.Context, core.CheckedJob) (core.Submitted, error) {
 	return core.Submitted{}, r.fail()
 }
-func (r refusing) SubmitBatch(context.Context, []core.NewJob) ([]core.Submitted, error) {
+func (r refusing) WriteBatch(context.Context, []core.CheckedJob) ([]core.Submitted, error) {
 	return nil, r.fail()
 }
 func (r refusing) fail() error {

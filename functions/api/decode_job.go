@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"time"
@@ -15,19 +16,20 @@ var jobFields = []string{
 	"type", "payload", "run_at", "delay", "priority", "tenant", "dedupe_key", "max_attempts", "timeout", "expires_at", "backoff", "target", "tags",
 }
 
-// decodeJob reads one submitted job from raw, which parse or elements gave. path stands before each field's
-// name in what is wrong with it. The payload becomes a part of raw: byte for byte what was sent.
-func (a *API) decodeJob(path string, raw []byte) (core.NewJob, *problem.Problem) {
+// decodeJob reads one submitted job from raw, which parse or elements gave, and checks it. path stands before each field's
+// name in what is wrong with it, a *problem.Problem; any other error is not about the job. The payload becomes a part of
+// raw: byte for byte what was sent.
+func (a *API) decodeJob(ctx context.Context, path string, raw []byte, trace string) (core.CheckedJob, error) {
 	if raw[0] != '{' {
 		field := "body"
 		if path != "" {
 			field = path[:len(path)-1]
 		}
-		return core.NewJob{}, problem.Field(http.StatusUnprocessableEntity, field, "must be an object, not "+decode.Kind(raw))
+		return core.CheckedJob{}, problem.Field(http.StatusUnprocessableEntity, field, "must be an object, not "+decode.Kind(raw))
 	}
 	now := a.Now()
 	d := decode.Decoder{Path: path}
-	var j core.NewJob
+	j := core.NewJob{Trace: trace}
 	d.Object(raw, jobFields, func(name string, value []byte) { a.jobField(&d, &j, now, name, value) })
 	if !d.Has("type") {
 		d.Fault("type", "is required")
@@ -36,12 +38,17 @@ func (a *API) decodeJob(path string, raw []byte) (core.NewJob, *problem.Problem)
 		d.Fault("delay", "set run_at or delay, not both")
 		j.Delay = 0
 	}
-	d.AddFaults(core.CheckNewJob(&j, now))
-	a.boundTimeout(&d, j.Timeout, j.Target, j.Type)
-	if !d.Has("max_attempts") {
-		j.MaxAttempts = 0 // its type may say; see ofType
+	stranger := callerOf(ctx).adopt(path, &j)
+	checked, err := a.Submitter.Check(ctx, j, now)
+	d.AddFaults(err)
+	a.boundTimeout(&d, core.TruncateLength(j.Timeout), j.Target, j.Type)
+	switch p := d.Problem(); {
+	case p != nil:
+		return core.CheckedJob{}, p
+	case stranger != nil:
+		return core.CheckedJob{}, stranger
 	}
-	return j, d.Problem()
+	return checked, err
 }
 
 // jobField reads one field. What must not be zero where it stands is held against its rule here: core takes

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -15,10 +14,10 @@ import (
 	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
-// OnceSubmitter accepts jobs under an idempotency key; see core.SubmitStore.
+// OnceSubmitter writes jobs under an idempotency key; see core.SubmitStore.
 type OnceSubmitter interface {
-	SubmitOnce(ctx context.Context, key core.IdempotencyKey, jobs []core.NewJob, render func([]core.Submitted) (core.Answer, error)) (core.Once, error)
-	SubmitOneOnce(ctx context.Context, key core.IdempotencyKey, job core.NewJob, render func(*core.NewJob, core.Submitted) core.Answer) (core.Once, error)
+	WriteOnce(ctx context.Context, key core.IdempotencyKey, jobs []core.CheckedJob, render func([]core.Submitted) (core.Answer, error)) (core.Once, error)
+	WriteOneOnce(ctx context.Context, key core.IdempotencyKey, job core.CheckedJob, render func(*core.NewJob, core.Submitted) core.Answer) (core.Once, error)
 }
 
 // keyHeader makes a repeated submit get the first one's answer.
@@ -59,27 +58,6 @@ func (a *API) idempotencyKey(r *http.Request, body []byte) (*core.IdempotencyKey
 // errNothingWritten ends a call under a key that has nothing to write: its answer is not kept.
 var errNothingWritten = errors.New("nothing is written")
 
-// submitOnce writes jobs and the answer that render makes of them, or gives the answer of an earlier call again. With a
-// fault nothing is written, and it is the error unless there is such an answer: what was right when it was first
-// asked may be no more, as an expires_at that lay ahead.
-func (a *API) submitOnce(w http.ResponseWriter, r *http.Request, key core.IdempotencyKey, jobs []core.NewJob, fault error, render func([]core.Submitted) core.Answer) error {
-	asked := jobs
-	if fault != nil {
-		jobs = nil
-	}
-	once, err := a.Once.SubmitOnce(r.Context(), key, jobs, func(answers []core.Submitted) (core.Answer, error) {
-		if fault != nil {
-			return core.Answer{}, fault
-		}
-		return render(answers), nil
-	})
-	if once.Kept != nil && len(asked) == 1 {
-		once.Kept.Repeat(&asked[0])
-		once.Answer = submitAnswer(&once.Kept.Job, once.Kept.Submitted)
-	}
-	return a.answerOnce(w, r, once, err)
-}
-
 // answerOnce answers a call under a key.
 func (a *API) answerOnce(w http.ResponseWriter, r *http.Request, once core.Once, err error) error {
 	switch {
@@ -98,23 +76,6 @@ func (a *API) answerOnce(w http.ResponseWriter, r *http.Request, once core.Once,
 	}
 	writeAnswer(w, r, once.Answer)
 	return nil
-}
-
-// pokeNew tells of the jobs that were just written.
-func (a *API) pokeNew(answers []core.Submitted) {
-	for i := range answers {
-		if answers[i].Existing == nil {
-			a.Poke(answers[i].ID)
-		}
-	}
-}
-
-// writeAnswer sends the answer to a submit. That of a new job says where it is.
-func writeAnswer(w http.ResponseWriter, r *http.Request, answer core.Answer) {
-	if id, _, ok := strings.Cut(strings.TrimPrefix(string(answer.Body[:min(len(answer.Body), 40)]), `{"id":"`), `"`); ok && answer.Status == http.StatusCreated {
-		w.Header().Set("Location", prefixOf(r)+"/v1/jobs/"+id)
-	}
-	writeJSON(w, answer.Status, answer.Body)
 }
 
 // keyed notes in the document that an operation takes the header.

@@ -148,8 +148,8 @@ type fallible struct {
 	left int
 }
 
-func (f *fallible) SubmitOnce(ctx context.Context, k core.IdempotencyKey, jobs []core.NewJob, render func([]core.Submitted) (core.Answer, error)) (core.Once, error) {
-	return f.OnceSubmitter.SubmitOnce(ctx, k, jobs, func(answers []core.Submitted) (core.Answer, error) {
+func (f *fallible) WriteOnce(ctx context.Context, k core.IdempotencyKey, jobs []core.CheckedJob, render func([]core.Submitted) (core.Answer, error)) (core.Once, error) {
+	return f.OnceSubmitter.WriteOnce(ctx, k, jobs, func(answers []core.Submitted) (core.Answer, error) {
 		if f.left--; f.left >= 0 {
 			return core.Answer{}, errors.New("the end comes between the jobs and the key")
 		}
@@ -157,9 +157,9 @@ func (f *fallible) SubmitOnce(ctx context.Context, k core.IdempotencyKey, jobs [
 	})
 }
 
-func (f *fallible) SubmitOneOnce(ctx context.Context, k core.IdempotencyKey, job core.NewJob, render func(*core.NewJob, core.Submitted) core.Answer) (core.Once, error) {
-	jobs := []core.NewJob{job}
-	return f.SubmitOnce(ctx, k, jobs, func(answers []core.Submitted) (core.Answer, error) { return render(&jobs[0], answers[0]), nil })
+func (f *fallible) WriteOneOnce(ctx context.Context, k core.IdempotencyKey, job core.CheckedJob, render func(*core.NewJob, core.Submitted) core.Answer) (core.Once, error) {
+	n := job.NewJob()
+	return f.WriteOnce(ctx, k, []core.CheckedJob{job}, func(answers []core.Submitted) (core.Answer, error) { return render(&n, answers[0]), nil })
 }
 
 func TestNothingIsLeftBetween(t *testing.T) {

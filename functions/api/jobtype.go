@@ -174,27 +174,6 @@ func (a *API) listTypes(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// ofType gives jobs what their types define and they do not say themselves, and what nobody says its default: the
-// answer shows them as they are kept.
-func (a *API) ofType(ctx context.Context, jobs []core.NewJob) error {
-	if a.Types != nil {
-		if err := a.Types.Fresh(ctx); err != nil {
-			return err
-		}
-	}
-	for i := range jobs {
-		if a.Types != nil {
-			if t, known := a.Types.Lookup(jobs[i].Type); known {
-				t.Complete(&jobs[i])
-			}
-		}
-		if jobs[i].MaxAttempts == 0 {
-			jobs[i].MaxAttempts = core.DefaultMaxAttempts
-		}
-	}
-	return nil
-}
-
 // appendType appends the document of a definition.
 func appendType(b []byte, t *core.JobType) []byte {
 	b = show.AppendString(append(b, `{"type":`...), t.Name)

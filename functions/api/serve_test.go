@@ -64,7 +64,7 @@ func (f failing) Cancel(context.Context, int64) (core.Job, error) { return core.
 // panicking is a store that panics with what it is given.
 type panicking struct{ api.Submitter }
 
-func (panicking) Submit(_ context.Context, j core.NewJob) (core.Submitted, error) {
+func (panicking) Check(_ context.Context, j core.NewJob, _ time.Time) (core.CheckedJob, error) {
 	panic("payload " + string(j.Payload))
 }
 
@@ -197,13 +197,13 @@ func TestWorkOutlivesTheBodyTime(t *testing.T) {
 // slow is a submitter that answers once the body's time is over.
 type slow struct{ api.Submitter }
 
-func (s slow) Submit(ctx context.Context, j core.NewJob) (core.Submitted, error) {
+func (s slow) Write(ctx context.Context, j core.CheckedJob) (core.Submitted, error) {
 	select {
 	case <-ctx.Done():
 		return core.Submitted{}, context.Cause(ctx)
 	case <-time.After(60 * time.Millisecond):
 	}
-	return s.Submitter.Submit(ctx, j)
+	return s.Submitter.Write(ctx, j)
 }
 
 // A browser of the same origin, and programs that are no browser, may change things.

@@ -1,65 +1,78 @@
 package api
 
 import (
+	"context"
+	"encoding/json"
 	"net/http"
+	"strings"
 
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/api/decode"
 	"github.com/belfry-dev/belfry/functions/api/show"
 )
 
-// submit answers POST /v1/jobs.
+// submit answers POST /v1/jobs: it reads the job, checks it, writes it and answers.
 func (a *API) submit(w http.ResponseWriter, r *http.Request) error {
-	if err := a.newParams(r, nil).problem(); err != nil {
-		return err
-	}
-	body, err := a.readBody(w, r, a.Limits.Body)
+	raw, key, err := a.readSubmit(w, r, a.Limits.Body)
 	if err != nil {
 		return err
 	}
-	key, err := a.idempotencyKey(r, body)
-	if err != nil {
-		return err
-	}
-	raw, err := decode.Parse(body)
-	if err != nil {
-		return err
-	}
-	j, err := a.jobIn(r, raw)
+	job, err := a.jobIn(r, raw)
 	switch {
-	case key != nil && err != nil:
-		return a.submitOnce(w, r, *key, []core.NewJob{j}, err, nil)
 	case key != nil:
-		once, err := a.Once.SubmitOneOnce(r.Context(), *key, j, submitAnswer)
+		once, err := a.submitOnce(r.Context(), *key, job, raw, err)
 		return a.answerOnce(w, r, once, err)
 	case err != nil:
 		return err
 	}
-	answer, err := a.Submitter.Submit(r.Context(), j)
+	answer, err := a.Submitter.Write(r.Context(), job)
 	if err != nil {
 		return err
 	}
 	a.pokeNew([]core.Submitted{answer})
-	writeAnswer(w, r, submitAnswer(&j, answer))
+	n := job.NewJob()
+	writeAnswer(w, r, submitAnswer(&n, answer))
 	return nil
 }
 
-// jobIn reads the job that a request submits.
-func (a *API) jobIn(r *http.Request, raw []byte) (core.NewJob, error) {
-	j, p := a.decodeJob("", raw)
-	if p == nil {
-		p = callerOf(r.Context()).adopt("", &j)
+// readSubmit reads a call that submits: its body, of at most limit bytes, is an object. key is nil where it has none.
+func (a *API) readSubmit(w http.ResponseWriter, r *http.Request, limit int64) (raw []byte, key *core.IdempotencyKey, err error) {
+	if err := a.newParams(r, nil).problem(); err != nil {
+		return nil, nil, err
 	}
-	if p != nil {
-		return j, p
+	body, err := a.readBody(w, r, limit)
+	if err != nil {
+		return nil, nil, err
 	}
-	j.Trace = traceOf(r)
-	if err := a.checkTarget(r.Context(), j.Target); err != nil {
-		return j, err
+	if key, err = a.idempotencyKey(r, body); err != nil {
+		return nil, nil, err
 	}
-	jobs := []core.NewJob{j}
-	err := a.ofType(r.Context(), jobs)
-	return jobs[0], err
+	raw, err = decode.Parse(body)
+	return raw, key, err
+}
+
+// jobIn reads the job that a request submits, and checks it.
+func (a *API) jobIn(r *http.Request, raw []byte) (core.CheckedJob, error) {
+	job, err := a.decodeJob(r.Context(), "", raw, traceOf(r))
+	if err == nil {
+		err = a.checkTarget(r.Context(), job.NewJob().Target)
+	}
+	return job, err
+}
+
+// submitOnce writes a job under a key, or gives the answer of an earlier call again. With a fault nothing is written, and it is
+// the error unless there is such an answer: what was right when it was first asked may be no more, as an expires_at that lay
+// ahead. raw is what was asked.
+func (a *API) submitOnce(ctx context.Context, key core.IdempotencyKey, job core.CheckedJob, raw []byte, fault error) (core.Once, error) {
+	if fault == nil {
+		return a.Once.WriteOneOnce(ctx, key, job, submitAnswer)
+	}
+	once, err := a.Once.WriteOnce(ctx, key, nil, func([]core.Submitted) (core.Answer, error) { return core.Answer{}, fault })
+	if once.Kept != nil {
+		new(decode.Decoder).Object(raw, []string{"payload"}, func(_ string, payload []byte) { once.Kept.Repeat(payload) })
+		once.Answer = submitAnswer(&once.Kept.Job, once.Kept.Submitted)
+	}
+	return once, err
 }
 
 // submitAnswer is the new job, or the one that holds its dedupe key.
@@ -69,6 +82,23 @@ func submitAnswer(j *core.NewJob, answer core.Submitted) core.Answer {
 	}
 	job := jobOf(j, answer)
 	return core.Answer{Status: http.StatusCreated, Body: show.AppendJob(nil, &job, false)}
+}
+
+// writeAnswer sends the answer to a submit. That of a new job says where it is.
+func writeAnswer(w http.ResponseWriter, r *http.Request, answer core.Answer) {
+	if id, _, ok := strings.Cut(strings.TrimPrefix(string(answer.Body[:min(len(answer.Body), 40)]), `{"id":"`), `"`); ok && answer.Status == http.StatusCreated {
+		w.Header().Set("Location", prefixOf(r)+"/v1/jobs/"+id)
+	}
+	writeJSON(w, answer.Status, answer.Body)
+}
+
+// pokeNew tells of the jobs that were just written.
+func (a *API) pokeNew(answers []core.Submitted) {
+	for i := range answers {
+		if answers[i].Existing == nil {
+			a.Poke(answers[i].ID)
+		}
+	}
 }
 
 // traceOf is the caller's trace context; one that is malformed counts as none, as its specification asks.
@@ -83,7 +113,7 @@ func traceOf(r *http.Request) string {
 func jobOf(n *core.NewJob, s core.Submitted) core.Job {
 	payload := n.Payload
 	if payload == nil {
-		payload = []byte("{}")
+		payload = json.RawMessage("{}")
 	}
 	return core.Job{
 		ID: s.ID, Type: n.Type, Payload: payload, Priority: n.Priority, Tenant: n.Tenant, RunAt: s.RunAt, Status: s.Status,

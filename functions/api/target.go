@@ -61,10 +61,10 @@ func (a *API) checkTarget(ctx context.Context, target json.RawMessage) error {
 
 // judgeTargets returns the jobs of a batch whose target may be delivered to; what is wrong with the others goes into
 // faults, which has nil for each of jobs.
-func (a *API) judgeTargets(ctx context.Context, jobs []core.NewJob, faults []*problem.Problem) []core.NewJob {
+func (a *API) judgeTargets(ctx context.Context, jobs []core.CheckedJob, faults []*problem.Problem) []core.CheckedJob {
 	targets := make([]json.RawMessage, len(jobs))
 	for i := range jobs {
-		targets[i] = jobs[i].Target
+		targets[i] = jobs[i].NewJob().Target
 	}
 	refused, kept, next := a.checkTargets(ctx, targets), jobs[:0], 0
 	for i, known := range faults {

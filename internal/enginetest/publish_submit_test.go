@@ -50,19 +50,26 @@ func TestDispatchAtSubmitOfJobsUnderKeys(t *testing.T) {
 		s := submit.New(w.atSubmit(ticker, nil), submit.Options{})
 		stopWorker := w.work("worker", 10, time.Millisecond)
 		render := func([]core.Submitted) (core.Answer, error) { return core.Answer{Status: 201, Body: []byte("x")}, nil }
-		one := func(ctx context.Context, key core.IdempotencyKey, jobs []core.NewJob, _ func([]core.Submitted) (core.Answer, error)) (core.Once, error) {
-			return s.SubmitOneOnce(ctx, key, jobs[0], func(*core.NewJob, core.Submitted) core.Answer { return core.Answer{Status: 201} })
+		one := func(ctx context.Context, key core.IdempotencyKey, jobs []core.CheckedJob, _ func([]core.Submitted) (core.Answer, error)) (core.Once, error) {
+			return s.WriteOneOnce(ctx, key, jobs[0], func(*core.NewJob, core.Submitted) core.Answer { return core.Answer{Status: 201} })
 		}
 		var ids []int64
 		for name, jobs := range map[string][]core.NewJob{
 			"one": {{Type: "echo"}}, "dedupe": {{Type: "echo", DedupeKey: "d"}}, "batch": {{Type: "echo"}, {Type: "echo", Priority: core.Critical}},
 		} {
 			for range 3 {
-				submit := s.SubmitOnce
+				checked := make([]core.CheckedJob, len(jobs))
+				for i, job := range jobs {
+					var err error
+					if checked[i], err = s.Check(w.Context(), job, time.Now()); err != nil {
+						w.Fatal(err)
+					}
+				}
+				submit := s.WriteOnce
 				if len(jobs) == 1 {
 					submit = one
 				}
-				once, err := submit(w.Context(), core.IdempotencyKey{Key: name, Keep: time.Hour}, jobs, render)
+				once, err := submit(w.Context(), core.IdempotencyKey{Key: name, Keep: time.Hour}, checked, render)
 				if err != nil {
 					w.Fatal(err)
 				}

@@ -16,11 +16,11 @@ func Accepted(now time.Time) (names []string, jobs []core.NewJob, err error) {
 		if c.Job == nil || c.Field != "" {
 			continue
 		}
-		j := *c.Job
-		if err := core.CheckNewJob(&j, now); err != nil {
+		j, err := core.CheckNewJob(*c.Job, core.JobType{}, now)
+		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", c.Name, err)
 		}
-		names, jobs = append(names, c.Name), append(jobs, j)
+		names, jobs = append(names, c.Name), append(jobs, j.NewJob())
 	}
 	return names, jobs, nil
 }

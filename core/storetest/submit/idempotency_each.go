@@ -123,7 +123,7 @@ func onceEachKept(s *storetest.Stage) {
 		s.Must(err)
 		for _, kept := range []*core.KeptJob{again.Kept, one.Kept} {
 			if kept != nil {
-				kept.Repeat(&call.Job)
+				kept.Repeat(call.Job.Payload)
 			}
 			if kept == nil || !reflect.DeepEqual(kept.Job, want) {
 				s.Fatalf("kept is %+v, want %+v", kept, want)

@@ -74,12 +74,19 @@ func TestJobsUnderKeysArePublishedAtTheirSubmit(t *testing.T) {
 
 func submitKeyed(t *testing.T, submitter *submit.Submitter, counted *sent) {
 	submit := func(key core.IdempotencyKey, jobs []core.NewJob) (core.Once, error) {
+		checked := make([]core.CheckedJob, len(jobs))
+		for i, job := range jobs {
+			var err error
+			if checked[i], err = submitter.Check(t.Context(), job, time.Now()); err != nil {
+				return core.Once{}, err
+			}
+		}
 		if len(jobs) == 1 {
-			return submitter.SubmitOneOnce(t.Context(), key, jobs[0], func(_ *core.NewJob, s core.Submitted) core.Answer {
+			return submitter.WriteOneOnce(t.Context(), key, checked[0], func(_ *core.NewJob, s core.Submitted) core.Answer {
 				return core.Answer{Status: 201, Body: fmt.Append(nil, s.ID)}
 			})
 		}
-		return submitter.SubmitOnce(t.Context(), key, jobs, func(jobs []core.Submitted) (core.Answer, error) {
+		return submitter.WriteOnce(t.Context(), key, checked, func(jobs []core.Submitted) (core.Answer, error) {
 			return core.Answer{Status: 201, Body: fmt.Append(nil, jobs[0].ID)}, nil
 		})
 	}
