@@ -72,6 +72,8 @@ type scheduleDoc struct {
 	TZData      string          `json:"tz_data"`
 	CreatedAt   time.Time       `json:"created_at"`
 	UpdatedAt   time.Time       `json:"updated_at"`
+
+	OutOfRange map[string]string `json:"out_of_range"`
 }
 
 // UnmarshalJSON reads a definition as the API reads it: a field that is none is an error that names it.
@@ -137,7 +139,7 @@ func (s *Schedule) UnmarshalJSON(document []byte) error {
 	*s = Schedule{
 		NewSchedule: made, Version: d.Version, Description: d.Description, Invalid: d.Invalid, NextDue: d.NextDue, AccountedTo: d.AccountedTo, WaitingFor: d.WaitingFor,
 		PausedAt: d.PausedAt, ExpectBy: d.ExpectBy, Alerted: d.Alerted, Active: d.Active, TZData: d.TZData, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
-		document: bytes.Clone(document),
+		OutOfRange: d.OutOfRange, document: bytes.Clone(document),
 	}
 	return nil
 }

@@ -52,8 +52,10 @@ type NewSchedule struct {
 type Schedule struct {
 	NewSchedule        // Payload is a json.RawMessage
 	Version     int64  // rises with every change of the definition: what IfVersion takes
-	Description string // the rule in words; "" where it is Invalid
-	Invalid     string // why it makes no runs: its stored definition cannot be read. Putting one replaces it. "" where it can
+	Description string // the rule in words; "" where it cannot be read
+	// Invalid says why it makes no runs: its stored definition cannot be read, or somebody changed its row so that it never comes
+	// due. Putting a definition, also the same one, mends it. "" means that nothing is wrong.
+	Invalid     string
 	NextDue     time.Time
 	AccountedTo time.Time // every due instant up to here is in the ledger
 	WaitingFor  time.Time // the instant whose run waits for the one before it
@@ -64,6 +66,8 @@ type Schedule struct {
 	TZData      string    // version of the time zone database that NextDue was computed with
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
+	// OutOfRange is as of Job: {"next_due": "infinity"}.
+	OutOfRange map[string]string
 
 	document []byte
 }

@@ -48,14 +48,14 @@ func (a *app) scheduleListCommand() *cobra.Command {
 		return listing[*client.Schedule]{
 			columns: columns("NAME…16", "TENANT…8", "TYPE…12", "RULE…8", "NEXT DUE", "STATE"), document: (*client.Schedule).Document, none: "there are no schedules",
 			row: func(s *client.Schedule) []string {
-				return []string{s.Name, s.Tenant, s.Type, ruleText(s), showTime(s.NextDue), scheduleState(s)}
+				return []string{s.Name, s.Tenant, s.Type, ruleText(s), scheduleTime(s, "next_due", s.NextDue), scheduleState(s)}
 			},
 		}.show(a, api.Schedules(c.Context(), f), limit)
 	}
 	return c
 }
 
-// ruleText is a schedule's rule in words, or why it cannot be read.
+// ruleText is a schedule's rule in words, or why it makes no runs.
 func ruleText(s *client.Schedule) string { return cmp.Or(s.Invalid, s.Description) }
 
 // scheduleState is a schedule's state in a word or two.
@@ -111,7 +111,7 @@ func (a *app) printSchedule(s *client.Schedule) {
 	}
 	a.line("time zone", s.TimeZone)
 	a.line("state", scheduleState(s))
-	a.line("next due", showTime(s.NextDue))
+	a.line("next due", scheduleTime(s, "next_due", s.NextDue))
 	a.line("type", s.Type)
 	a.line("missed", s.Missed)
 	a.line("overlap", s.Overlap)
@@ -123,8 +123,8 @@ func (a *app) printSchedule(s *client.Schedule) {
 	}
 	a.line("version", strconv.FormatInt(s.Version, 10))
 	a.line("tz data", s.TZData)
-	a.line("created at", showTime(s.CreatedAt))
-	a.line("updated at", showTime(s.UpdatedAt))
+	a.line("created at", scheduleTime(s, "created_at", s.CreatedAt))
+	a.line("updated at", scheduleTime(s, "updated_at", s.UpdatedAt))
 }
 
 func (a *app) scheduleDeleteCommand() *cobra.Command {

@@ -64,6 +64,47 @@ func TestInvalidSchedulesAreShown(t *testing.T) {
 	r.ok("doctor")
 }
 
+// One whose row somebody changed so that it never comes due is not shown as one that is on; doctor names it, and a file that has
+// it puts it right.
+func TestSchedulesThatNeverComeDueAreShown(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "belfry.db")
+	store, err := sqlite.Open(t.Context(), file, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, nodetest.StartOn(t, "api", store))
+	r.ok("schedules", "put", "bad", "--cron", "30 * * * *", "--type", "echo")
+	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "UPDATE schedules SET next_due = 9223372036854775807"); err != nil {
+		t.Fatal(err)
+	}
+	const reason, due = "its next_due lies beyond the year 9999, so it never comes due", "294247-01-10T04:00:54.775807Z"
+	if out := r.ok("schedules", "list"); !strings.Contains(out, reason) || !strings.Contains(out, "invalid\n") || !strings.Contains(out, due) {
+		t.Error(out)
+	}
+	if out := r.ok("schedules", "get", "bad"); !strings.Contains(out, "state         invalid\n") || !strings.Contains(out, "invalid       "+reason) || !strings.Contains(out, "next due      "+due) {
+		t.Error(out)
+	}
+	if code := r.run("doctor"); code != exitFailed || !strings.Contains(r.out, "broken    schedule      bad makes no runs: "+reason) {
+		t.Errorf("%d %s", code, r.out)
+	}
+	applied := filepath.Join(t.TempDir(), "schedules.yaml")
+	if err := os.WriteFile(applied, []byte("schedules:\n  - name: bad\n    cron: \"30 * * * *\"\n    type: echo\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code := r.run("schedules", "apply", applied, "--check"); code == 0 {
+		t.Errorf("a file that would mend it changes nothing: %s", r.out)
+	}
+	r.ok("schedules", "apply", applied, "--yes")
+	if out := r.ok("schedules", "get", "bad"); !strings.Contains(out, "state         on\n") {
+		t.Error(out)
+	}
+}
+
 // One that has been due for long, as when no tick runs, is named by doctor.
 func TestDoctorNamesOverdueSchedules(t *testing.T) {
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "belfry.db"), sqlite.Options{})

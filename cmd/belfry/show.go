@@ -19,9 +19,17 @@ func showTime(t time.Time) string {
 }
 
 // jobTime is a time of a job, by the name of its field: also one that only SQL can have stored.
-func jobTime(j *client.Job, field string, t time.Time) string {
-	if text := j.OutOfRange[field]; text != "" && !t.IsZero() {
-		return text
+func jobTime(j *client.Job, field string, t time.Time) string { return timeOr(j.OutOfRange[field], t) }
+
+// scheduleTime is jobTime of a schedule.
+func scheduleTime(s *client.Schedule, field string, t time.Time) string {
+	return timeOr(s.OutOfRange[field], t)
+}
+
+// timeOr is what a time is that RFC 3339 has no form for, else the time.
+func timeOr(outOfRange string, t time.Time) string {
+	if outOfRange != "" && !t.IsZero() {
+		return outOfRange
 	}
 	return showTime(t)
 }

@@ -47,12 +47,20 @@ func Pause(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) (*P
 }
 
 // Redefine is the step that gives a schedule another definition at now: the old rule is accounted for up to
-// now, the new one counts from now. What was missed under the old one is not made up where either of them says skip. Nil means that the definitions are equal. More: plan again from where it leads.
+// now, the new one counts from now. What was missed under the old one is not made up where either of them says skip. Nil means
+// that the definitions are equal and it is not stuck. More: plan again from where it leads.
 func Redefine(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) (*Plan, error) {
-	now = later(now.Truncate(time.Microsecond), s.State.Accounted)
-	if equal(r, &s.Rule) {
+	unchanged := equal(r, &s.Rule)
+	if p, err := release(s, now, o); p != nil || err != nil {
+		if p != nil {
+			p.More = !unchanged
+		}
+		return p, err
+	}
+	if unchanged {
 		return nil, nil
 	}
+	now = later(now.Truncate(time.Microsecond), s.State.Accounted)
 	same := s.Rule
 	same.Paused = r.Paused
 	switch onlyPaused := equal(r, &same); {

@@ -17,7 +17,7 @@ import (
 // Change is what putting a definition would do to a schedule.
 type Change struct {
 	Version     int64    // of the schedule that is there. Zero means that there is none
-	Fields      []string // that have another value: "cron", "target.headers.authorization". Sorted
+	Fields      []string // that have another value: "cron", "target.headers.authorization"; "next_due" of one that is Stuck. Sorted
 	Description string   // the new rule in words
 }
 
@@ -55,6 +55,10 @@ func (a *Acts) Compare(ctx context.Context, tenant, name string, rule core.Sched
 	}
 	change.Version = kept.Version
 	change.Fields, err = differing(&kept.Rule, &rule)
+	if old, unread := parseWith(&kept, a.opts.Zones); err == nil && unread == nil && Stuck(&kept, old) != "" {
+		change.Fields = append(change.Fields, "next_due")
+		slices.Sort(change.Fields)
+	}
 	return change, err
 }
 

@@ -68,8 +68,9 @@ func TestTimesOutOfRange(t *testing.T) {
 	}
 }
 
-// The same on PostgreSQL, whose times have an infinity.
-func TestInfiniteTimes(t *testing.T) {
+// newPostgresBench is newBench on PostgreSQL, and somebody's session there.
+func newPostgresBench(t *testing.T) (*bench, *pgx.Conn) {
+	t.Helper()
 	address := testenv.Postgres(t)
 	if err := postgres.Migrate(t.Context(), address); err != nil {
 		t.Fatal(err)
@@ -92,6 +93,12 @@ func TestInfiniteTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+	return b, conn
+}
+
+// The same on PostgreSQL, whose times have an infinity.
+func TestInfiniteTimes(t *testing.T) {
+	b, conn := newPostgresBench(t)
 	b.do("POST", "/v1/jobs", `{"type":"sound","delay":"1h"}`).want(t, 201)
 	for _, text := range []string{"infinity", "-infinity", "20231-01-01T00:00:00.000000Z"} {
 		for field, column := range map[string]string{"run_at": "run_at", "expires_at": "expires_at", "created_at": "created_at", "started_at": "started_at", "scheduled_for": "schedule = 's', scheduled_for", "lease_until": "status = 3, lease_until"} {

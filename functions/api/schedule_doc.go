@@ -48,7 +48,7 @@ type scheduleDoc struct {
 	Name        string `json:"name" example:"nightly report"`
 	Version     int64  `json:"version" doc:"Rises with every change of the definition; the ETag."`
 	Description string `json:"description,omitempty" doc:"The rule in words." example:"At 02:30 every day, Europe/Berlin"`
-	Invalid     string `json:"invalid,omitempty" doc:"Why it makes no runs: its stored definition cannot be read. Putting one replaces it. What of it can be read is shown; of one that cannot be read at all, type, payload and paused."`
+	Invalid     string `json:"invalid,omitempty" doc:"Why it makes no runs: its stored definition cannot be read, or somebody changed its row so that it never comes due. Putting a definition, also the same one, mends it. What of it can be read is shown; of one that cannot be read at all, type, payload and paused."`
 	NextDue     string `json:"next_due,omitempty" format:"date-time" doc:"Absent where there is none any more, and while it is paused."`
 	AccountedTo string `json:"accounted_to" format:"date-time" doc:"Every due instant up to here is in the ledger."`
 	WaitingFor  string `json:"waiting_for,omitempty" format:"date-time" doc:"The instant whose run waits for the run before it to end."`
@@ -66,7 +66,7 @@ type scheduleDoc struct {
 // scheduleChangeDoc is what putting a definition would do.
 type scheduleChangeDoc struct {
 	Action      string   `json:"action" enum:"create,change,none" doc:"What PUT would do: make the schedule, change it, or nothing."`
-	Fields      []string `json:"fields" nullable:"false" doc:"What changes, by name; a header of a target as target.headers.NAME." example:"[\"cron\",\"target.headers.authorization\"]"`
+	Fields      []string `json:"fields" nullable:"false" doc:"What changes, by name; a header of a target as target.headers.NAME; next_due where the schedule never comes due and would again." example:"[\"cron\",\"target.headers.authorization\"]"`
 	Tenant      string   `json:"tenant,omitempty" doc:"Whose schedule it is or would be: the one given, or the token's own."`
 	Version     int64    `json:"version,omitempty" doc:"Of the schedule that is there, for If-Match."`
 	Description string   `json:"description" doc:"The new rule in words." example:"At 02:30 every day, Europe/Berlin"`

@@ -94,11 +94,14 @@ func appendScheduleJob(b []byte, r *core.ScheduleRule) []byte {
 // appendScheduleState appends how far the schedule has come, and its rule in words.
 func appendScheduleState(b []byte, s *core.Schedule) []byte {
 	b = strconv.AppendInt(append(b, `,"version":`...), s.Version, 10)
-	if rule, err := schedule.Parse(s); err == nil {
+	if rule, err := schedule.Parse(s); err != nil {
+		b = show.AppendField(b, "invalid", unreadable(err))
+	} else {
+		if stuck := schedule.Stuck(s, rule); stuck != "" {
+			b = show.AppendField(b, "invalid", stuck)
+		}
 		b = show.AppendField(b, "description", rule.Describe())
 		b = show.AppendTime(b, "next_due", s.State.NextDue)
-	} else {
-		b = show.AppendField(b, "invalid", unreadable(err))
 	}
 	b = show.AppendTime(b, "accounted_to", s.State.Accounted)
 	if s.State.Waiting != nil {
