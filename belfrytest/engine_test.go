@@ -154,14 +154,14 @@ func TestOrderIsPriorityThenTime(t *testing.T) {
 	e := belfrytest.New(t, set)
 	for _, job := range []core.NewJob{
 		{Type: "note", Priority: core.Bulk, Payload: e.JSON(note{"bulk"})},
-		{Type: "note", Delay: 2 * time.Second, Payload: e.JSON(note{"third"})},
-		{Type: "a.note", Delay: 3 * time.Second, Payload: e.JSON(note{"fourth"})},
-		{Type: "a.note", Delay: time.Second, Payload: e.JSON(note{"second"})},
-		{Type: "note", Priority: core.Critical, Delay: 4 * time.Second, Payload: e.JSON(note{"critical"})},
+		{Type: "note", Delay: 2 * time.Minute, Payload: e.JSON(note{"third"})},
+		{Type: "a.note", Delay: 3 * time.Minute, Payload: e.JSON(note{"fourth"})},
+		{Type: "a.note", Delay: time.Minute, Payload: e.JSON(note{"second"})},
+		{Type: "note", Priority: core.Critical, Delay: 4 * time.Minute, Payload: e.JSON(note{"critical"})},
 	} {
 		e.SubmitJob(job)
 	}
-	e.Skip(time.Minute)
+	e.Skip(time.Hour)
 	e.Drain()
 	if got := strings.Join(order, " "); got != "critical second third fourth bulk" {
 		t.Errorf("ran as %s", got)
