@@ -116,7 +116,7 @@ const unhandledTypes = 20
 // bounds each of its statements to 10 s.
 func Diagnose(ctx context.Context, dsn string) (Diagnosis, error) {
 	var d Diagnosis
-	sql, err := loadStatements()
+	sql, err := allStatements()
 	if err != nil {
 		return d, fmt.Errorf("postgres: diagnose: %w", err)
 	}
@@ -197,7 +197,11 @@ func (d Diagnosis) Faults() []Fault {
 // lookAtRights asks for the rights that this role lacks. It reads the catalogue alone.
 func (d *Diagnosis) lookAtRights(ctx context.Context, conn *pgx.Conn, sql statements) error {
 	var m missing
-	if err := conn.QueryRow(ctx, sql["missing_rights"]).Scan(&m.toWork, &m.toServe, &m.servesNobody, &m.toMaintain); err != nil {
+	text, err := sql.withRights("missing_rights")
+	if err != nil {
+		return err
+	}
+	if err := conn.QueryRow(ctx, text).Scan(&m.toWork, &m.toServe, &m.servesNobody, &m.toMaintain); err != nil {
 		return err
 	}
 	for _, lack := range m.lacks(false, true) {

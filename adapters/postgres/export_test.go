@@ -15,4 +15,12 @@ func MigrateTo(ctx context.Context, dsn string, version int) error {
 const ComparedSequences = sequencesBehind
 
 // Statements are all texts that a store may send, by name.
-func Statements() (map[string]string, error) { return loadStatements() }
+func Statements() (map[string]string, error) {
+	all, err := loadStatements()
+	for name := range all {
+		if all[name], err = all.withRights(name); err != nil {
+			return nil, err
+		}
+	}
+	return all, err
+}

@@ -7,6 +7,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
 	"github.com/belfry-dev/belfry/core"
@@ -24,7 +25,11 @@ var (
 	addMark = regexp.MustCompile(`\{add ([a-z_]+)\}`)
 )
 
-// loadStatements reads every file: comments are cut, and the shared parts named in braces put in.
+// allStatements are made once in a process, when they are first wanted. Nobody changes them.
+var allStatements = sync.OnceValues(loadStatements)
+
+// loadStatements reads every file: comments are cut, and the shared parts named in braces put in, but for {missing_rights};
+// see withRights.
 func loadStatements() (statements, error) {
 	files, err := sqlFiles.ReadDir("sql")
 	if err != nil {
@@ -65,6 +70,7 @@ func loadStatements() (statements, error) {
 		"{j.passed}", leasePassed("j."),
 		"{f.passed}", leasePassed("f."),
 		"{never}", farAhead,
+		"{missing_to_maintain}", missingToMaintain,
 		"{due}", dueOfLane,
 		"{definition}", typeColumns,
 		"{sequences_behind}", sequencesBehind,
@@ -92,13 +98,6 @@ func loadStatements() (statements, error) {
 	all.vary("{history}", "job_history", "job_history_overflow", overflowSuffix)
 	all.addLists()
 	all.addDeadWays()
-	rights, err := all.rightsParts()
-	if err != nil {
-		return nil, err
-	}
-	for name, text := range all {
-		all[name] = rights.Replace(text)
-	}
 	return all, nil
 }
 
@@ -185,7 +184,10 @@ var keptRows = regexp.MustCompile(`(?s)(?:ARRAY|IN )\(SELECT ((?:id|ctid|row_id)
 // addKept makes of each statement that drops rows one that names those that it would drop.
 func (s statements) addKept() {
 	for name, text := range maps.Clone(s) {
-		if m := keptRows.FindStringSubmatch(text); m != nil && strings.HasPrefix(name, "drop_") && strings.Contains(text, "OFFSET") {
+		if !strings.HasPrefix(name, "drop_") || !strings.Contains(text, "OFFSET") {
+			continue
+		}
+		if m := keptRows.FindStringSubmatch(text); m != nil {
 			column := m[1]
 			if column == "kind, row_id, name" {
 				column = "row_id"

@@ -103,10 +103,13 @@ func (s *Store) Ping(ctx context.Context) error {
 	var readOnly bool
 	var lack error
 	var v version
-	err := s.sendOn(ctx, probeShare, true, s.sql.call("ping", wire.NewArgs(0), func(r wire.Row) error {
+	ask, err := s.sql.callRights("ping", func(r wire.Row) error {
 		readOnly, v, lack = r.Bool(0), version{applied: int(r.Int(1)), oldest: int(r.Int(2))}, s.lackOf(readMissing(r[3:]))
 		return nil
-	}))
+	})
+	if err == nil {
+		err = s.sendOn(ctx, probeShare, true, ask)
+	}
 	switch {
 	case err != nil:
 		err = s.explainRights(ctx, err)

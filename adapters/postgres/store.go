@@ -85,7 +85,7 @@ func Open(ctx context.Context, dsn string, opts Options) (*Store, error) {
 	if opts.Clock == nil {
 		opts.Clock = new(atomic.Int64)
 	}
-	sql, err := loadStatements()
+	sql, err := allStatements()
 	if err != nil {
 		return nil, fmt.Errorf("postgres: open: %w", err)
 	}
