@@ -1,10 +1,12 @@
 package sqlite_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -28,9 +30,30 @@ type database struct {
 	offset *atomic.Int64
 }
 
+// newFile is a file with tables and no rows. It is made once: to migrate takes longer than most of the scenarios.
+var newFile = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "belfry-tables-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	path := filepath.Join(dir, "belfry.db")
+	if err := sqlite.MakeTables(context.Background(), path); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
 func openDatabase(t *testing.T) storetest.Database {
 	t.Helper()
 	db := &database{path: filepath.Join(t.TempDir(), "belfry.db"), offset: new(atomic.Int64)}
+	tables, err := newFile()
+	if err == nil {
+		err = os.WriteFile(db.path, tables, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	store, err := sqlite.Open(t.Context(), db.path, sqlite.Options{Offset: db.offset})
 	if err != nil {
 		t.Fatal(err)
