@@ -32,11 +32,11 @@ func TestWorkIsBounded(t *testing.T) {
 			t.Errorf("%d steps for %s in %s, more than %d", steps, rule, rule.ZoneName(), limit)
 		}
 	}
-	var zones Zones
+	var zones Cache
 	for _, text := range hard {
 		for _, name := range []string{"America/New_York", "Europe/Berlin", "Africa/Casablanca", "Pacific/Apia", "Australia/Lord_Howe", "Antarctica/Troll", "Asia/Gaza", "UTC"} {
 			for _, gap := range []GapPolicy{RunAtTransition, Shift, SkipGap} {
-				rule, err := Parse(text, name, Options{DSTGap: gap, Zones: &zones})
+				rule, err := Parse(text, name, Options{DSTGap: gap, Cache: &zones})
 				if err != nil {
 					continue // a date that never comes
 				}
@@ -85,10 +85,10 @@ func BenchmarkNext(b *testing.B) {
 }
 
 func BenchmarkParse(b *testing.B) {
-	for name, zones := range map[string]*Zones{"zone kept": {}, "zone loaded": nil} {
+	for name, cache := range map[string]*Cache{"kept": {}, "parsed anew": nil} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Parse("30 2 * * MON-FRI", "Europe/Berlin", Options{Zones: zones}); err != nil {
+				if _, err := Parse("30 2 * * MON-FRI", "Europe/Berlin", Options{Cache: cache}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -5,7 +5,7 @@
 // Where to look:
 //
 //	rule.go, options.go          Parse, Rule and what a schedule may choose
-//	parse.go                     the text: prefixes, @names, five or six fields
+//	parse.go                     the text: prefixes, @names, five or six fields; cache.go keeps what was parsed
 //	field.go, field_day.go       one field: lists, ranges, steps, names; L, W and #
 //	calendar.go, wall.go         which wall-clock times match, on a line without zones
 //	zone.go, zoneinfo.go         stretches of one offset; the embedded database

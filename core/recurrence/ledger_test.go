@@ -18,13 +18,13 @@ func TestLedgerEqualsEnumeration(t *testing.T) {
 	seed := newSeed(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	names := recurrence.ZoneNames()
-	var zones recurrence.Zones
+	var zones recurrence.Cache
 	instants := 0
 	for done := 0; done < schedules && !t.Failed(); {
 		r, err := recurrence.Parse(makeWish(rng, rng.IntN(4) == 0).text, names[rng.IntN(len(names))], recurrence.Options{
 			DSTGap:     []recurrence.GapPolicy{recurrence.RunAtTransition, recurrence.Shift, recurrence.SkipGap}[rng.IntN(3)],
 			DSTOverlap: []recurrence.RepeatPolicy{recurrence.First, recurrence.Last, recurrence.Both}[rng.IntN(3)],
-			Zones:      &zones,
+			Cache:      &zones,
 		})
 		if err != nil {
 			continue // a date that never comes

@@ -49,8 +49,8 @@ type Options struct {
 	// the anchor where it is set. Zero means StartsAt; @every with neither is refused. Cut to the microsecond.
 	Anchor time.Time
 
-	// Zones keeps loaded zones between calls of Parse. Zero means that the zone is loaded anew.
-	Zones *Zones
+	// Cache keeps zones and expressions between calls of Parse. Zero means that the zone is loaded and the text parsed anew.
+	Cache *Cache
 }
 
 // check adds what the options break and fills in what they leave out.

@@ -244,9 +244,9 @@ func FuzzParse(f *testing.F) {
 	f.Add("@every 1h30m", "Europe/Berlin")
 	f.Add("TZ=Australia/Lord_Howe\t0 2 L-3,15W * FRI#2,7L", "")
 	anchor := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	var zones Zones
+	var zones Cache
 	f.Fuzz(func(t *testing.T, text, zone string) {
-		rule, err := Parse(text, zone, Options{Anchor: anchor, Zones: &zones})
+		rule, err := Parse(text, zone, Options{Anchor: anchor, Cache: &zones})
 		if err != nil {
 			var field *FieldError
 			if !errors.As(err, &field) || field.Message == "" {
@@ -254,7 +254,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		again, err := Parse(rule.String(), rule.ZoneName(), Options{Anchor: anchor, Zones: &zones})
+		again, err := Parse(rule.String(), rule.ZoneName(), Options{Anchor: anchor, Cache: &zones})
 		if err != nil {
 			t.Fatalf("%q was accepted, %q is not: %v", text, rule, err)
 		}

@@ -18,7 +18,7 @@ func TestProperties(t *testing.T) {
 	seed := newSeed(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	names := recurrence.ZoneNames()
-	var zones recurrence.Zones
+	var zones recurrence.Cache
 	firings, whole := 0, 0
 	for done := 0; done < schedules && !t.Failed(); {
 		from := time.Unix(rng.Int64N(67*365*86400), rng.Int64N(1e9))
@@ -26,7 +26,7 @@ func TestProperties(t *testing.T) {
 			DSTGap:     []recurrence.GapPolicy{recurrence.RunAtTransition, recurrence.Shift, recurrence.SkipGap}[rng.IntN(3)],
 			DSTOverlap: []recurrence.RepeatPolicy{recurrence.First, recurrence.Last, recurrence.Both}[rng.IntN(3)],
 			Anchor:     from.Add(-time.Duration(rng.Int64N(int64(1000 * time.Hour)))),
-			Zones:      &zones,
+			Cache:      &zones,
 		}
 		text := makeWish(rng, rng.IntN(3) == 0).text
 		if rng.IntN(10) == 0 {

@@ -71,7 +71,7 @@ func TestFieldsEqualThoseOfRobfig(t *testing.T) {
 
 func mustZone(t *testing.T, name string) *zone {
 	t.Helper()
-	var zones *Zones
+	var zones *Cache
 	found, _ := zones.find(name)
 	if found == nil {
 		t.Fatalf("no zone %s", name)

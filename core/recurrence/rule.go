@@ -21,11 +21,11 @@ type Rule struct {
 // returns after work in proportion to MaxExpression.
 func Parse(text, zoneName string, options Options) (*Rule, error) {
 	var errs FieldErrors
-	e, err := parseExpression(text)
+	e, err := options.Cache.parse(text)
 	if err != nil {
 		errs.add("cron", "%s", err)
 	}
-	r := &Rule{expression: e, zone: findZone(&errs, e.zone, zoneName, options.Zones)}
+	r := &Rule{expression: e, zone: findZone(&errs, e.zone, zoneName, options.Cache)}
 	options.check(&errs)
 	r.gap, r.overlap, r.start, r.end = options.DSTGap, options.DSTOverlap, options.StartsAt, options.EndsAt
 	if e.every > 0 {
@@ -45,7 +45,7 @@ func Parse(text, zoneName string, options Options) (*Rule, error) {
 }
 
 // findZone settles which zone a rule has.
-func findZone(errs *FieldErrors, prefix, name string, zones *Zones) *zone {
+func findZone(errs *FieldErrors, prefix, name string, cache *Cache) *zone {
 	field := "time_zone"
 	switch {
 	case prefix != "" && name != "" && prefix != name:
@@ -56,7 +56,7 @@ func findZone(errs *FieldErrors, prefix, name string, zones *Zones) *zone {
 	case name == "":
 		name = "UTC"
 	}
-	found, near := zones.find(name)
+	found, near := cache.find(name)
 	switch {
 	case found != nil:
 	case near != "":

@@ -4,13 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"sort"
-	"sync"
 	"time"
 )
-
-// Zones keeps zones once they are loaded; there are only as many as the database has names. Safe for
-// concurrent use. The zero value is ready.
-type Zones struct{ loaded sync.Map }
 
 // zone is one time zone of the embedded database.
 type zone struct {
@@ -32,9 +27,9 @@ type zoneTable struct {
 type change struct{ at, offset int64 }
 
 // find returns the zone of that name. Where there is none, near is a name that differs in case only.
-func (z *Zones) find(name string) (found *zone, near string) {
-	if z != nil {
-		if known, ok := z.loaded.Load(name); ok {
+func (c *Cache) find(name string) (found *zone, near string) {
+	if c != nil {
+		if known, ok := c.zones.Load(name); ok {
 			if found, ok = known.(*zone); ok {
 				return found, ""
 			}
@@ -52,8 +47,8 @@ func (z *Zones) find(name string) (found *zone, near string) {
 	if found.zoneTable, err = readChanges(data); err != nil {
 		return nil, ""
 	}
-	if z != nil {
-		z.loaded.Store(name, found)
+	if c != nil {
+		c.zones.Store(name, found)
 	}
 	return found, ""
 }

@@ -20,7 +20,7 @@ func TestZonesAreAsTheSearchNeedsThem(t *testing.T) {
 	changes := 0
 	names := ZoneNames()
 	for _, name := range names {
-		var none *Zones
+		var none *Cache
 		z, _ := none.find(name)
 		if z == nil {
 			t.Errorf("%s cannot be loaded", name)
@@ -93,7 +93,7 @@ func TestZoneHash(t *testing.T) {
 }
 
 func TestZonesAreKept(t *testing.T) {
-	var zones Zones
+	var zones Cache
 	a, _ := zones.find("Europe/Berlin")
 	b, _ := zones.find("Europe/Berlin")
 	if a == nil || a != b {
@@ -106,7 +106,7 @@ func TestHostZoneDoesNotMatter(t *testing.T) {
 	host := time.Local
 	t.Cleanup(func() { time.Local = host })
 	for _, name := range []string{"Australia/Sydney", "America/Los_Angeles", "Africa/Cairo"} {
-		var none *Zones
+		var none *Cache
 		elsewhere, _ := none.find(name)
 		time.Local = elsewhere.location
 		for _, file := range []string{"cron.json", "cron_random.json"} {

@@ -44,8 +44,8 @@ func NewActs(store Store, opts Options, wake func()) *Acts {
 	if wake == nil {
 		wake = func() {}
 	}
-	if opts.Zones == nil {
-		opts.Zones = new(recurrence.Zones)
+	if opts.Cache == nil {
+		opts.Cache = new(recurrence.Cache)
 	}
 	return &Acts{store: store, opts: opts, wake: wake}
 }
@@ -232,7 +232,7 @@ func (a *Acts) Backfill(ctx context.Context, tenant, name string, from, to time.
 	if to.After(now) {
 		return out, core.FieldErrors{{Field: "to", Rule: "must not be later than now: runs of instants to come are made by the rule"}}
 	}
-	rule, err := parseWith(&s, a.opts.Zones)
+	rule, err := parseWith(&s, a.opts.Cache)
 	if err != nil {
 		return out, err
 	}

@@ -14,7 +14,7 @@ import (
 // new definition, whose Paused is false.
 func Resume(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) (*Plan, error) {
 	now = now.Truncate(time.Microsecond)
-	rule, err := parseWith(s, o.Zones)
+	rule, err := parseWith(s, o.Cache)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func Redefine(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) 
 	}
 	if sameInterval(&s.Rule, r) {
 		st.Anchor = s.State.Anchor
-		rule, err := parseRule(r, st.Anchor, o.Zones)
+		rule, err := parseRule(r, st.Anchor, o.Cache)
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +127,7 @@ func settle(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) (*
 		}
 		return p, err
 	}
-	rule, err := parseWith(s, o.Zones)
+	rule, err := parseWith(s, o.Cache)
 	if err != nil {
 		return nil, err
 	}

@@ -29,15 +29,15 @@ func ParseRule(r *core.ScheduleRule, anchor time.Time) (*recurrence.Rule, error)
 	return parseRule(r, anchor, nil)
 }
 
-// parseRule is Parse with the zones that were loaded before.
-func parseRule(r *core.ScheduleRule, anchor time.Time, zones *recurrence.Zones) (*recurrence.Rule, error) {
+// parseRule is ParseRule with what was loaded and parsed before.
+func parseRule(r *core.ScheduleRule, anchor time.Time, cache *recurrence.Cache) (*recurrence.Rule, error) {
 	text, zone := r.Cron, r.TimeZone
 	if r.Every != 0 {
 		text, zone = "@every "+time.Duration(r.Every).String(), ""
 	}
 	rule, err := recurrence.Parse(text, zone, recurrence.Options{
 		DSTGap: recurrence.GapPolicy(r.DSTGap), DSTOverlap: recurrence.RepeatPolicy(r.DSTOverlap), StartsAt: r.StartsAt, EndsAt: r.EndsAt,
-		Anchor: anchor, Zones: zones,
+		Anchor: anchor, Cache: cache,
 	})
 	var faults recurrence.FieldErrors
 	if errors.As(err, &faults) {

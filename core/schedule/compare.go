@@ -46,7 +46,7 @@ func (a *Acts) Compare(ctx context.Context, tenant, name string, rule core.Sched
 	case err != nil && !errors.Is(err, core.ErrNotFound):
 		return change, fmt.Errorf("compare schedule: %w", err)
 	}
-	parsed, err := parseRule(&rule, anchor, a.opts.Zones)
+	parsed, err := parseRule(&rule, anchor, a.opts.Cache)
 	if err != nil {
 		return change, err
 	}
@@ -55,7 +55,7 @@ func (a *Acts) Compare(ctx context.Context, tenant, name string, rule core.Sched
 	}
 	change.Version = kept.Version
 	change.Fields, err = differing(&kept.Rule, &rule)
-	if old, unread := parseWith(&kept, a.opts.Zones); err == nil && unread == nil && Stuck(&kept, old) != "" {
+	if old, unread := parseWith(&kept, a.opts.Cache); err == nil && unread == nil && Stuck(&kept, old) != "" {
 		change.Fields = append(change.Fields, "next_due")
 		slices.Sort(change.Fields)
 	}

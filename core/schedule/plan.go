@@ -14,7 +14,7 @@ type Options struct {
 	TickPeriod time.Duration     // with Takeover: the least that counts as missed. Zero means 1 s
 	Takeover   time.Duration     // how long another scheduler may take to come in. Zero means 5 s
 	Types      *typecache.Cache  // defaults of types. Nil means none
-	Zones      *recurrence.Zones // those loaded before. Nil means that each plan loads its own
+	Cache      *recurrence.Cache // zones and parsed rules. Nil means that each plan loads its zone and parses its rule anew
 }
 
 // MinGrace is the least lateness that counts as missed: what a tick or a change of schedulers may take.
@@ -49,7 +49,7 @@ type Plan struct {
 func Start(r *core.ScheduleRule, now time.Time, o Options) (core.ScheduleState, error) {
 	now = now.Truncate(time.Microsecond)
 	st := core.ScheduleState{Anchor: now, Accounted: now, TZData: TZDataVersion()}
-	rule, err := parseRule(r, now, o.Zones)
+	rule, err := parseRule(r, now, o.Cache)
 	if err != nil {
 		return st, err
 	}
@@ -68,7 +68,7 @@ func Start(r *core.ScheduleRule, now time.Time, o Options) (core.ScheduleState, 
 // plan means that nothing is to be done.
 func Next(s *core.Schedule, now time.Time, o Options) (*Plan, error) {
 	now = now.Truncate(time.Microsecond)
-	rule, err := parseWith(s, o.Zones)
+	rule, err := parseWith(s, o.Cache)
 	if err != nil {
 		return nil, fmt.Errorf("schedule %q: %w", s.Name, err)
 	}

@@ -35,7 +35,7 @@ func release(s *core.Schedule, now time.Time, o Options) (*Plan, error) {
 	if farAhead(s.State.Accounted) {
 		return replace(s, &s.Rule, now, o)
 	}
-	if rule, err := parseWith(s, o.Zones); err == nil && Stuck(s, rule) != "" {
+	if rule, err := parseWith(s, o.Cache); err == nil && Stuck(s, rule) != "" {
 		return Recompute(s, now, o), nil
 	}
 	return nil, nil

@@ -38,7 +38,7 @@ func PlanTick(s *core.Schedule, found core.Success, now time.Time, o Options) (*
 func Recompute(s *core.Schedule, now time.Time, o Options) *Plan {
 	p := step(s)
 	p.State.TZData = TZDataVersion()
-	rule, err := parseWith(s, o.Zones)
+	rule, err := parseWith(s, o.Cache)
 	if err != nil {
 		p.noteUnreadable(s, err)
 		return p

@@ -17,11 +17,11 @@ var ErrUnreadable = errors.New("the stored definition cannot be read")
 // Parse returns the rule as recurrence reads it. The error is ErrUnreadable, with the reason.
 func Parse(s *core.Schedule) (*recurrence.Rule, error) { return parseWith(s, nil) }
 
-func parseWith(s *core.Schedule, zones *recurrence.Zones) (*recurrence.Rule, error) {
+func parseWith(s *core.Schedule, cache *recurrence.Cache) (*recurrence.Rule, error) {
 	if s.Fault != "" {
 		return nil, fmt.Errorf("%w: %s", ErrUnreadable, s.Fault)
 	}
-	rule, err := parseRule(&s.Rule, s.State.Anchor, zones)
+	rule, err := parseRule(&s.Rule, s.State.Anchor, cache)
 	if err == nil {
 		var errs core.FieldErrors
 		kept := s.Rule

@@ -18,7 +18,7 @@ func (p *Plan) Watch(s *core.Schedule, found core.Success, now time.Time, o Opti
 	within := time.Duration(s.Rule.ExpectWithin)
 	alert := core.Alert{Kind: core.AlertScheduleMissed, Tenant: s.Tenant, Subject: s.Name, Detail: fmt.Sprintf(
 		"no success of the instant %s was recorded within %s", s.State.Expected.Format(time.RFC3339), within)}
-	rule, err := parseWith(s, o.Zones)
+	rule, err := parseWith(s, o.Cache)
 	if err != nil || found.Newest.IsZero() {
 		wait := recoveryWait(within)
 		if err != nil {

@@ -140,8 +140,8 @@ func (o Options) withDefaults() Options {
 	o.ScheduleLimit = cmp.Or(o.ScheduleLimit, 1000)
 	o.TypesPeriod = cmp.Or(o.TypesPeriod, 10*time.Second)
 	o.Schedules.TickPeriod = o.Period
-	if o.Schedules.Zones == nil {
-		o.Schedules.Zones = new(recurrence.Zones)
+	if o.Schedules.Cache == nil {
+		o.Schedules.Cache = new(recurrence.Cache)
 	}
 	o.Schedules.Takeover = cmp.Or(o.Schedules.Takeover, o.LeaseLength+o.Period)
 	o.MaintainPeriod = cmp.Or(o.MaintainPeriod, time.Minute)
