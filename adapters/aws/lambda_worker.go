@@ -2,33 +2,24 @@ package aws
 
 import (
 	"context"
-	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/work"
 )
 
-// BatchStore is what messages that were not started are handed back to.
-type BatchStore interface {
-	Start(ctx context.Context, refs []core.Ref, req core.ClaimRequest) (core.StartResult, error)
-	Finish(ctx context.Context, ends []core.End) ([]core.EndAnswer, error)
-}
+// maxReleases is how often a message is tried again within one invocation.
+const maxReleases = 3
 
 // BatchWorker works on the events of an SQS queue.
 type BatchWorker struct {
-	Store BatchStore
-	ID    string        // names the worker in rows
-	Lease time.Duration // of rows on their way back
 	// Grace is how long running jobs may go on near the function's deadline, before they are told to stop and handed
 	// back. It shrinks to a sixteenth of the time that there is.
 	Grace time.Duration
-	// Work runs the jobs that queue's messages name until ctx ends, then stops as work.Worker does, within twice grace
-	// and half a second. It leaves nothing running. Most, unless zero, is the longest that an attempt may take: who has had
-	// that and is not done would have to begin anew in each invocation, so it ends as timed out.
-	Work func(ctx context.Context, queue core.Queue, grace, most time.Duration) error
+	// Work is work.Worker's Batch, of a worker with this grace. maxTime, unless zero, is the longest that an attempt may take:
+	// a job that used a whole invocation would restart in every later one, so it ends as timed out.
+	Work func(ctx context.Context, messages [][]byte, o work.PushOptions, grace, maxTime time.Duration) ([]work.Verdict, error)
 }
 
 // Serve runs the jobs of one event and answers which messages SQS is to keep: those that no worker can read, and those
@@ -36,100 +27,40 @@ type BatchWorker struct {
 // invocation and are not done, which have timed out, and jobs that began too late for that, which go back uncounted and
 // are dispatched again. The error of Work comes with the answer, for the log.
 func (w *BatchWorker) Serve(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
-	batch := NewBatch(event)
-	var margin, most time.Duration
-	grace := w.Grace
+	ids, messages := messagesOf(event)
+	var margin, maxTime time.Duration
+	grace, o := w.Grace, work.PushOptions{MaxReleases: maxReleases}
 	if deadline, ok := ctx.Deadline(); ok {
 		all := time.Until(deadline)
 		grace = min(grace, all/16)
 		margin = min(2*time.Second, all/8) // for the rows of what was not started, and the answer
-		most = all - stopping(grace) - margin - min(10*time.Second, all/8)
+		maxTime = all - stopping(grace) - margin - min(10*time.Second, all/8)
+		o.AnswerBy = deadline.Add(-margin / 4)
 	}
-	work, stop := BeforeDeadline(ctx, stopping(grace)+margin)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		select {
-		case <-batch.Done():
-		case <-work.Done():
+	working, stop := BeforeDeadline(ctx, stopping(grace)+margin)
+	defer stop()
+	verdicts, err := w.Work(working, messages, o, grace, maxTime)
+	answer := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
+	for i, id := range ids {
+		if i >= len(verdicts) || !verdicts[i].Done() {
+			answer.BatchItemFailures = append(answer.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: id})
 		}
-		batch.End()
-		stop()
-	}()
-	err := w.Work(work, batch, grace, most)
-	stop()
-	<-ended
-	last, cancel := BeforeDeadline(ctx, margin/4)
-	defer cancel()
-	if back := w.handBack(last, batch); back != nil && err == nil {
-		err = back
 	}
-	return batch.Failures(), err
+	return answer, err
 }
 
 // stopping is how long a worker takes to stop.
 func stopping(grace time.Duration) time.Duration { return 2*grace + 500*time.Millisecond }
 
-// handBack returns the rows of messages that were left to the scheduler: they are started, and ended uncounted.
-func (w *BatchWorker) handBack(ctx context.Context, b *Batch) error {
-	refs, byRef := b.leftRefs()
-	if len(refs) == 0 {
-		return nil
-	}
-	res, err := w.Store.Start(ctx, refs, core.ClaimRequest{WorkerID: w.ID, ClaimID: rand.Int64(), Lease: w.Lease})
-	if err != nil {
-		return fmt.Errorf("aws: hand back: %w", err)
-	}
-	undone := map[int64]bool{} // rows that are not written
-	for _, ref := range res.Busy {
-		undone[ref.ID] = true
-	}
-	ends := make([]core.End, len(res.Jobs))
-	for i := range res.Jobs {
-		undone[res.Jobs[i].ID] = true
-		ends[i] = core.End{Ref: core.Ref{ID: res.Jobs[i].ID, Token: res.Jobs[i].LeaseToken}, Outcome: core.EndHandBack}
-	}
-	if len(ends) > 0 {
-		var answers []core.EndAnswer
-		answers, err = w.Store.Finish(ctx, ends)
-		for i, a := range answers {
-			if !a.Busy {
-				delete(undone, ends[i].ID)
-			}
+// messagesOf are the messages of an event and their ids. Messages without an id, and repeated ones, are left out: they cannot be
+// told apart in the answer, and a single id that is not the event's makes Lambda return the whole batch.
+func messagesOf(event events.SQSEvent) (ids []string, messages [][]byte) {
+	known := map[string]bool{"": true}
+	for _, m := range event.Records {
+		if !known[m.MessageId] {
+			known[m.MessageId] = true
+			ids, messages = append(ids, m.MessageId), append(messages, []byte(m.Body))
 		}
 	}
-	for ref, items := range byRef {
-		if undone[ref.ID] {
-			continue
-		}
-		for _, i := range items {
-			_ = i.Ack(ctx)
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("aws: hand back: %w", err)
-	}
-	return nil
-}
-
-// leftRefs are the rows that the messages left over name.
-func (b *Batch) leftRefs() (refs []core.Ref, byRef map[core.Ref][]*item) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	byRef = map[core.Ref][]*item{}
-	for _, i := range b.items {
-		if i.state != left {
-			continue
-		}
-		m, err := core.DecodeMessage(i.body)
-		if err != nil {
-			continue // it was never read; it comes again
-		}
-		ref := core.Ref{ID: m.ID, Token: m.Token}
-		if byRef[ref] == nil {
-			refs = append(refs, ref)
-		}
-		byRef[ref] = append(byRef[ref], i)
-	}
-	return refs, byRef
+	return ids, messages
 }

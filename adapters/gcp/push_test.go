@@ -3,6 +3,7 @@ package gcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -19,9 +20,9 @@ import (
 
 // pushRig is an endpoint with a worker behind it, on a store of its own.
 type pushRig struct {
-	*Push
+	http.Handler
 	store *sqlite.Store
-	stop  func() error // the worker, and what it left
+	stop  func() error // the worker
 	mu    sync.Mutex
 	told  []PushAnswer
 	began chan int64 // ids of jobs that begin to block
@@ -35,10 +36,6 @@ func newPush(t *testing.T, o PushOptions, slots int) *pushRig {
 		t.Fatal(err)
 	}
 	rig := &pushRig{store: store, began: make(chan int64, 100)}
-	o.ID, o.Lease = "w", time.Minute
-	if o.Store == nil {
-		o.Store = store
-	}
 	o.OnAnswer = func(a PushAnswer) {
 		rig.mu.Lock()
 		defer rig.mu.Unlock()
@@ -46,11 +43,12 @@ func newPush(t *testing.T, o PushOptions, slots int) *pushRig {
 	}
 	deadline := o.Deadline
 	o.Deadline = 0
-	if rig.Push, err = NewPush(o); err != nil {
+	push, err := NewPush(o)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if deadline > 0 {
-		rig.opts.Deadline = deadline
+		push.opts.Deadline = deadline
 	}
 	w, err := work.New(store, core.Handlers{
 		"done": core.HandlerFunc(func(context.Context, *core.Job) (json.RawMessage, error) { return nil, nil }),
@@ -60,19 +58,17 @@ func newPush(t *testing.T, o PushOptions, slots int) *pushRig {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}),
-	}, work.Options{ID: "w", Slots: slots, CriticalSlots: -1, StopGrace: 50 * time.Millisecond, MaxTime: rig.MaxTime()})
+	}, work.Options{ID: "w", Slots: slots, CriticalSlots: -1, StopGrace: 50 * time.Millisecond, MaxTime: push.MaxTime()})
 	if err != nil {
 		t.Fatal(err)
 	}
+	rig.Handler = push.Handler(w)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- w.Receive(ctx, rig.Push) }()
+	go func() { ended <- w.Serve(ctx) }()
 	rig.stop = sync.OnceValue(func() error {
-		rig.Stop()
 		cancel()
-		err := <-ended
-		rig.Abandon()
-		return err
+		return <-ended
 	})
 	t.Cleanup(func() { _ = rig.stop(); _ = store.Close() })
 	return rig
@@ -173,32 +169,21 @@ func TestPushHandsBackWhatCannotStart(t *testing.T) {
 	}
 }
 
-// TestPushAtTheEnd: what runs is handed back and answered well, what waits too, what comes then is sent away.
+// TestPushAtTheEnd: what runs is handed back and answered well, what comes then is sent away.
 func TestPushAtTheEnd(t *testing.T) {
 	rig := newPush(t, PushOptions{}, 1)
-	answers := make(chan int, 6)
-	var ids []int64
-	for i := range 6 {
-		id, block := rig.queued(t, "block")
-		ids = append(ids, id)
-		go func() { answers <- post(context.WithoutCancel(t.Context()), rig, wrap(block)) }()
-		if i == 0 {
-			<-rig.began
-		}
-	}
-	eventually(t, func() bool { rig.hand.mu.Lock(); defer rig.hand.mu.Unlock(); return len(rig.open) == 6 })
+	blocked, block := rig.queued(t, "block")
+	running := make(chan int, 1)
+	go func() { running <- post(context.WithoutCancel(t.Context()), rig, wrap(block)) }()
+	<-rig.began
 	if err := rig.stop(); err != nil {
 		t.Error(err)
 	}
-	for range 6 {
-		if got := <-answers; got != 204 {
-			t.Errorf("answered %d", got)
-		}
+	if got := <-running; got != 204 {
+		t.Errorf("answered %d", got)
 	}
-	for _, id := range ids {
-		if job := rig.job(t, id); job.Status != core.Scheduled || job.Attempts != 0 {
-			t.Errorf("job %d: %s after %d attempts", id, job.Status, job.Attempts)
-		}
+	if job := rig.job(t, blocked); job.Status != core.Scheduled || job.Attempts != 0 {
+		t.Errorf("%s after %d attempts", job.Status, job.Attempts)
 	}
 	id, message := rig.queued(t, "done")
 	if got := post(t.Context(), rig, wrap(message)); got != 503 || rig.job(t, id).Status != core.Queued {
@@ -206,96 +191,54 @@ func TestPushAtTheEnd(t *testing.T) {
 	}
 }
 
-// brokenStore is one that does not take anything back.
-type brokenStore struct{ *sqlite.Store }
+// pushFunc is a PushWorker.
+type pushFunc func(ctx context.Context, messages [][]byte, o work.PushOptions) ([]work.Verdict, error)
 
-func (brokenStore) Start(context.Context, []core.Ref, core.ClaimRequest) (core.StartResult, error) {
-	return core.StartResult{}, core.ErrUnavailable
+func (f pushFunc) Push(ctx context.Context, messages [][]byte, o work.PushOptions) ([]work.Verdict, error) {
+	return f(ctx, messages, o)
 }
 
-// TestPushAsksForMoreOnlyWhereTheRowIsNotWritten: that is when Pub/Sub is to bring the message again.
-func TestPushAsksForMoreOnlyWhereTheRowIsNotWritten(t *testing.T) {
-	rig := newPush(t, PushOptions{Store: brokenStore{}}, 1)
-	_, block := rig.queued(t, "block")
-	answers := make(chan int, 2)
-	go func() { answers <- post(context.WithoutCancel(t.Context()), rig, wrap(block)) }()
-	<-rig.began
-	id, message := rig.queued(t, "done")
-	go func() { answers <- post(context.WithoutCancel(t.Context()), rig, wrap(message)) }()
-	eventually(t, func() bool { rig.hand.mu.Lock(); defer rig.hand.mu.Unlock(); return len(rig.open) == 2 })
-	_ = rig.stop()
-	if a, b := <-answers, <-answers; a+b != 204+503 {
-		t.Errorf("answered %d and %d", a, b)
-	}
-	if job := rig.job(t, id); job.Status != core.Queued {
-		t.Errorf("the row is %s", job.Status)
-	}
-}
-
-// TestPushWithoutPubSub: a message whose bringer is gone before it is started is left alone: it comes again. A job that
-// runs is waited for.
-func TestPushWithoutPubSub(t *testing.T) {
-	rig := newPush(t, PushOptions{}, 1)
-	ctx, leave := context.WithCancel(t.Context())
-	_, block := rig.queued(t, "block")
-	first, second := make(chan int, 1), make(chan int, 1)
-	go func() { first <- post(ctx, rig, wrap(block)) }()
-	blocked := <-rig.began
-	id, message := rig.queued(t, "done")
-	go func() { second <- post(ctx, rig, wrap(message)) }()
-	eventually(t, func() bool { rig.hand.mu.Lock(); defer rig.hand.mu.Unlock(); return len(rig.open) == 2 })
-	leave()
-	eventually(t, func() bool { rig.hand.mu.Lock(); defer rig.hand.mu.Unlock(); return len(rig.open) == 1 })
-	if got := <-second; got < 500 && rig.job(t, id).Status != core.Scheduled || rig.job(t, id).Attempts != 0 {
-		t.Errorf("answered %d, the row is %s", got, rig.job(t, id).Status)
-	}
-	select {
-	case got := <-first:
-		t.Errorf("the job runs, and its request has ended with %d", got)
-	default:
-	}
-	if err := rig.stop(); err != nil {
-		t.Error(err)
-	}
-	if got := <-first; got != 204 || rig.job(t, blocked).Status != core.Scheduled {
-		t.Errorf("answered %d, the row is %s", got, rig.job(t, blocked).Status)
+// TestPushTellsVerdicts: Pub/Sub is asked for a message again only if the row is not written, and each answer that is not good is told
+// with a reason. A job has a twentieth of the deadline until it is started.
+func TestPushTellsVerdicts(t *testing.T) {
+	lost := errors.New("hand back: lost")
+	for _, c := range []struct {
+		verdict work.Verdict
+		err     error
+		status  int
+	}{
+		{work.Finished, nil, 204}, {work.HandedBack, nil, 204}, {work.Unreadable, nil, 400}, {work.Unrecorded, nil, 503},
+		{work.Unrecorded, lost, 503}, {work.Abandoned, nil, 503}, {work.Stopped, nil, 503},
+	} {
+		var told PushAnswer
+		push, err := NewPush(PushOptions{Deadline: time.Minute, OnAnswer: func(a PushAnswer) { told = a }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := httptest.NewRecorder()
+		push.Handler(pushFunc(func(_ context.Context, messages [][]byte, o work.PushOptions) ([]work.Verdict, error) {
+			if len(messages) != 1 || string(messages[0]) != "body" || o.AnswerBy.Sub(o.StartBy) != 57*time.Second || o.MaxReleases != 0 {
+				t.Errorf("pushed %q, %+v", messages, o)
+			}
+			return []work.Verdict{c.verdict}, c.err
+		})).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/push", strings.NewReader(wrap("body"))))
+		if w.Code != c.status || told.Status != c.status || (told.Err == nil) != (c.status == 204) || told.HandedBack != (c.verdict == work.HandedBack) || c.err != nil && !errors.Is(told.Err, c.err) {
+			t.Errorf("verdict %d: answered %d, told %+v", c.verdict, w.Code, told)
+		}
+		if again := w.Header().Get("Retry-After") != ""; again != (c.status == 503) {
+			t.Errorf("verdict %d: Retry-After %t", c.verdict, again)
+		}
 	}
 }
 
 func TestNewPushRefuses(t *testing.T) {
-	for _, o := range []PushOptions{{}, {Store: brokenStore{}, Deadline: time.Second}, {Store: brokenStore{}, Deadline: time.Hour}} {
+	for _, o := range []PushOptions{{Deadline: time.Second}, {Deadline: time.Hour}} {
 		if p, err := NewPush(o); err == nil || p != nil {
 			t.Errorf("%+v is taken", o)
 		}
 	}
-	p, err := NewPush(PushOptions{Store: brokenStore{}})
+	p, err := NewPush(PushOptions{})
 	if err != nil || p.MaxTime() != 9*time.Minute {
 		t.Errorf("an attempt may take %s, want 9m: %v", p.MaxTime(), err)
-	}
-	if _, err := p.OpenTopic(t.Context(), core.Default); err == nil {
-		t.Error("a topic")
-	}
-}
-
-// TestPushGivenBackAtTheEnd: what a worker has received and does not start any more does not wait for another one.
-func TestPushGivenBackAtTheEnd(t *testing.T) {
-	p, err := NewPush(PushOptions{Store: brokenStore{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := p.add(core.Message{ID: 1, Priority: core.Default}.Encode())
-	if got, _, _ := p.take(core.Default, 5, time.Now()); len(got) != 1 || m.state != inHand {
-		t.Fatalf("%d in hand", len(got))
-	}
-	p.Stop()
-	if m.state != inHand {
-		t.Errorf("the stop took it out of the worker's hand")
-	}
-	if err := m.Release(t.Context(), time.Second); err != nil || p.stateOf(m) != left {
-		t.Errorf("given back, it is in state %d, %v", p.stateOf(m), err)
-	}
-	<-m.settled
-	if p.add(nil) != nil {
-		t.Error("another one was taken")
 	}
 }

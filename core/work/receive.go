@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,7 +39,7 @@ func (w *Worker) Receive(ctx context.Context, queue core.Queue) error {
 	return w.run(ctx, func(active context.Context) {
 		for _, p := range w.opts.Priorities {
 			for _, q := range queues {
-				r := &receiver{w: w, queue: q.queue, priority: p, group: q.group, store: outage{w: w}}
+				r := &receiver{starter: w.newStarter(p), queue: q.queue, group: q.group}
 				w.tasks.Go(func() { r.loop(active) })
 			}
 		}
@@ -47,13 +48,22 @@ func (w *Worker) Receive(ctx context.Context, queue core.Queue) error {
 
 // receiver receives the messages of one priority, and of one group of types.
 type receiver struct {
+	starter
+	queue core.Queue
+	group string // "" of types in none
+	sub   core.Subscription
+	fails int
+}
+
+// starter starts the jobs of messages of one priority.
+type starter struct {
 	w        *Worker
-	queue    core.Queue
 	priority core.Priority
-	group    string // "" of types in none
-	sub      core.Subscription
-	fails    int
 	store    outage
+}
+
+func (w *Worker) newStarter(p core.Priority) starter {
+	return starter{w: w, priority: p, store: outage{w: w}}
 }
 
 // held is a message in hand that is not started.
@@ -137,48 +147,60 @@ func (r *receiver) once(ctx context.Context) error {
 	return err
 }
 
-// read decodes messages. Those that are none of ours are rejected; those in hand twice are acknowledged, for they are
-// worth nothing.
+// read decodes messages and rejects those that are none of ours.
 func (w *Worker) read(deliveries []core.Delivery) []held {
 	messages := make([]held, 0, len(deliveries))
-	seen := make(map[core.Ref]bool, len(deliveries))
 	for _, d := range deliveries {
 		m, err := core.DecodeMessage(d.Body())
-		ref := core.Ref{ID: m.ID, Token: m.Token}
-		switch {
-		case err != nil:
-			w.mu.Lock()
-			w.counts.Refused++
-			w.mu.Unlock()
-			w.event(Event{Kind: MessageRefused, Err: err})
+		if err != nil {
+			w.noteUnreadable(err)
 			w.reject(d)
-		case seen[ref]:
-			w.acknowledge(d)
-		default:
-			seen[ref] = true
-			messages = append(messages, held{m, d})
+			continue
 		}
+		messages = append(messages, held{m, d})
 	}
-	return messages
+	return w.distinct(messages)
+}
+
+// noteUnreadable counts a message that is none of ours.
+func (w *Worker) noteUnreadable(err error) {
+	w.mu.Lock()
+	w.counts.Refused++
+	w.mu.Unlock()
+	w.event(Event{Kind: MessageRefused, Err: err})
+}
+
+// distinct acknowledges messages that are in hand twice, for they are worth nothing, and returns the others.
+func (w *Worker) distinct(messages []held) []held {
+	seen := make(map[core.Ref]bool, len(messages))
+	return slices.DeleteFunc(messages, func(m held) bool {
+		ref := core.Ref{ID: m.ID, Token: m.Token}
+		if seen[ref] {
+			w.acknowledge(m.delivery)
+			return true
+		}
+		seen[ref] = true
+		return false
+	})
 }
 
 // startAll starts messages as slots become free, and releases those that would have to wait too long.
-func (r *receiver) startAll(ctx context.Context, messages []held) {
-	if messages = r.refuse(ctx, messages); len(messages) == 0 {
+func (s *starter) startAll(ctx context.Context, messages []held) {
+	if messages = s.refuse(ctx, messages); len(messages) == 0 {
 		wait.Sleep(ctx, strayWait) // for others to receive what was just passed on
 		return
 	}
 	deadline := time.Now().Add(holdFor)
 	for len(messages) > 0 {
 		n := 0
-		if ctx.Err() == nil && !r.w.beats.down() {
-			n = r.w.take(ctx, r.priority, len(messages), deadline)
+		if ctx.Err() == nil && !s.w.beats.down() {
+			n = s.w.take(ctx, s.priority, len(messages), deadline)
 		}
 		if n == 0 {
-			r.w.release(messages, releaseSoon)
+			s.w.release(messages, releaseSoon)
 			return
 		}
-		r.start(ctx, messages[:n])
+		s.start(ctx, messages[:n])
 		messages = messages[n:]
 	}
 }
@@ -206,13 +228,13 @@ func refsOf(messages []held) []core.Ref {
 
 // start makes rows running whose messages are in hand, one slot taken for each, and runs them. Of types that only have a
 // mark here, those without a target stay queued: they are given to workers with a handler.
-func (r *receiver) start(ctx context.Context, messages []held) {
+func (s *starter) start(ctx context.Context, messages []held) {
 	var targeted []held
 	others := messages
-	if r.w.delivers() {
+	if s.w.delivers() {
 		others = nil
 		for _, m := range messages {
-			if r.w.onlyTargeted(m.Type) {
+			if s.w.onlyTargeted(m.Type) {
 				targeted = append(targeted, m)
 			} else {
 				others = append(others, m)
@@ -220,16 +242,16 @@ func (r *receiver) start(ctx context.Context, messages []held) {
 		}
 	}
 	if len(others) > 0 {
-		r.w.release(r.startRows(ctx, others, false), releaseSoon)
+		s.w.release(s.startRows(ctx, others, false), releaseSoon)
 	}
 	if len(targeted) > 0 {
-		r.leave(ctx, r.startRows(ctx, targeted, true))
+		s.leave(ctx, s.startRows(ctx, targeted, true))
 	}
 }
 
 // startRows is start for rows of one kind, and returns the messages of rows that are busy.
-func (r *receiver) startRows(ctx context.Context, messages []held, targeted bool) (busy []held) {
-	w, sent := r.w, time.Now()
+func (s *starter) startRows(ctx context.Context, messages []held, targeted bool) (busy []held) {
+	w, sent := s.w, time.Now()
 	req := core.ClaimRequest{WorkerID: *w.name.Load(), ClaimID: newClaimID(), Lease: w.opts.Lease, Targeted: targeted}
 	call, cancel := context.WithTimeout(w.claims, w.opts.StoreTimeout)
 	res, err := w.store.Start(call, refsOf(messages), req)
@@ -240,21 +262,21 @@ func (r *receiver) startRows(ctx context.Context, messages []held, targeted bool
 	}
 	if err != nil {
 		var slots [core.Bulk + 1]int
-		slots[r.priority] = len(messages)
+		slots[s.priority] = len(messages)
 		w.recoverClaim(req.ClaimID, sent, slots, byID)
-		w.give(r.priority, len(messages))
-		r.store.failed(err)
-		wait.Sleep(ctx, wait.Pause(r.store.fails, claimWaitMin, claimWaitMax, w.opts.Chance()))
+		w.give(s.priority, len(messages))
+		s.store.failed(err)
+		wait.Sleep(ctx, wait.Pause(s.store.fails, claimWaitMin, claimWaitMax, w.opts.Chance()))
 		return nil
 	}
-	r.store.answered()
+	s.store.answered()
 	deliveries := make([]core.Delivery, len(res.Jobs))
 	for i := range res.Jobs {
 		deliveries[i] = byID[res.Jobs[i].ID]
 		delete(byID, res.Jobs[i].ID)
 	}
 	w.begin(res.Jobs, &claimed{sent: sent, store: res.Now}, deliveries)
-	w.give(r.priority, len(messages))
+	w.give(s.priority, len(messages))
 	locked := make(map[int64]bool, len(res.Busy))
 	for _, ref := range res.Busy {
 		locked[ref.ID] = true

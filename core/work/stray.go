@@ -81,8 +81,8 @@ func (s *strays) keep(n int) {
 
 // refuse gives away what nobody here runs, and returns the rest. A message whose type a live worker handles goes back to
 // the queue, for that one. The others' rows go back to the scheduler, and their types count as unhandled.
-func (r *receiver) refuse(ctx context.Context, messages []held) []held {
-	w := r.w
+func (s *starter) refuse(ctx context.Context, messages []held) []held {
+	w := s.w
 	known, strange := w.handled(messages)
 	if len(strange) == 0 {
 		return known
@@ -109,30 +109,30 @@ func (r *receiver) refuse(ctx context.Context, messages []held) []held {
 		w.release(append(others, nobody...), releaseSoon)
 		return known
 	}
-	r.passAll(others)
-	r.putBack(nobody)
+	s.passAll(others)
+	s.putBack(nobody)
 	return known
 }
 
 // leave gives away messages of jobs that have no target, of types whose others are delivered here. Where no live worker has
 // a handler for the type, they are handed back for a while: the type is published all the same, for those with a target.
-func (r *receiver) leave(ctx context.Context, messages []held) {
+func (s *starter) leave(ctx context.Context, messages []held) {
 	if len(messages) == 0 {
 		return
 	}
-	call, cancel := context.WithTimeout(ctx, r.w.opts.StoreTimeout)
+	call, cancel := context.WithTimeout(ctx, s.w.opts.StoreTimeout)
 	defer cancel()
 	var others, nobody []held
 	for _, age := range []time.Duration{fleetAge, fleetRecent} { // before they count as nobody's the store is asked once more
-		fleet, err := r.w.fleet.Within(call, age)
+		fleet, err := s.w.fleet.Within(call, age)
 		if err != nil {
-			r.w.release(messages, releaseSoon)
+			s.w.release(messages, releaseSoon)
 			return
 		}
 		others, nobody = nil, nil
 		for _, m := range messages {
 			// A worker of some groups announces the marked types of these as its own, so it may find only itself.
-			alone := r.w.restricted() && r.w.announcer.seen.times(m.ID) >= strayAlone
+			alone := s.w.restricted() && s.w.announcer.seen.times(m.ID) >= strayAlone
 			if fleet.Live[m.Type] && !alone {
 				others = append(others, m)
 			} else {
@@ -143,15 +143,15 @@ func (r *receiver) leave(ctx context.Context, messages []held) {
 			break
 		}
 	}
-	r.passAll(others)
+	s.passAll(others)
 	if len(nobody) == 0 {
 		return
 	}
 	for _, m := range nobody {
-		r.w.strayed(m)
+		s.w.strayed(m)
 	}
-	r.w.give(r.priority, -len(nobody)) // for the moment until their ends are known
-	r.w.release(r.startRows(ctx, nobody, false), releaseSoon)
+	s.w.give(s.priority, -len(nobody)) // for the moment until their ends are known
+	s.w.release(s.startRows(ctx, nobody, false), releaseSoon)
 }
 
 // runElsewhere parts messages whose types a live worker handles from the others.
@@ -167,65 +167,65 @@ func (w *Worker) runElsewhere(fleet core.Fleet, messages []held) (others, nobody
 }
 
 // passAll passes strays on, at once those that are here for the first time, others after a while.
-func (r *receiver) passAll(messages []held) {
+func (s *starter) passAll(messages []held) {
 	now, byWait := time.Now(), map[time.Duration][]held{}
 	for _, m := range messages {
-		keepFor := r.w.announcer.seen.met(m.ID, now)
+		keepFor := s.w.announcer.seen.met(m.ID, now)
 		byWait[keepFor] = append(byWait[keepFor], m)
 	}
 	for keepFor, group := range byWait {
 		if keepFor == 0 {
-			r.pass(group)
+			s.pass(group)
 			continue
 		}
-		r.w.announcer.seen.keep(len(group))
-		r.w.tasks.Go(func() {
-			wait.Sleep(r.w.active, keepFor)
-			r.w.announcer.seen.keep(-len(group))
-			r.pass(group)
+		s.w.announcer.seen.keep(len(group))
+		s.w.tasks.Go(func() {
+			wait.Sleep(s.w.active, keepFor)
+			s.w.announcer.seen.keep(-len(group))
+			s.pass(group)
 		})
 	}
 }
 
 // pass sends messages to their queue again and ends those in hand, so that none counts as delivered often. What cannot be
 // sent goes back to the scheduler by its row.
-func (r *receiver) pass(messages []held) {
+func (s *starter) pass(messages []held) {
 	again := make([]core.Message, len(messages))
 	for i, m := range messages {
 		again[i] = m.Message
 	}
-	ctx, cancel := r.w.call()
+	ctx, cancel := s.w.call()
 	defer cancel()
-	errs := r.w.passing.send(ctx, r.priority, again)
+	errs := s.w.passing.send(ctx, s.priority, again)
 	var stuck []held
 	for i, m := range messages {
 		if i < len(errs) && errs[i] == nil {
-			r.w.strayed(m)
-			r.w.acknowledge(m.delivery)
+			s.w.strayed(m)
+			s.w.acknowledge(m.delivery)
 		} else {
 			stuck = append(stuck, m)
 		}
 	}
-	r.putBack(stuck)
+	s.putBack(stuck)
 }
 
 // putBack returns rows to the scheduler, which publishes those that someone handles.
-func (r *receiver) putBack(messages []held) {
+func (s *starter) putBack(messages []held) {
 	if len(messages) == 0 {
 		return
 	}
-	ctx, cancel := r.w.call()
+	ctx, cancel := s.w.call()
 	defer cancel()
-	err := apart.Halve(ctx, refsOf(messages), func(part []core.Ref) error { return r.w.store.Unhandled(ctx, part) }, func(ref core.Ref, err error) error {
-		return r.w.store.SetApart(ctx, []core.RowFault{{Kind: core.ApartJob, ID: ref.ID, Act: core.ActGiveBack, Error: apart.Text(err)}})
+	err := apart.Halve(ctx, refsOf(messages), func(part []core.Ref) error { return s.w.store.Unhandled(ctx, part) }, func(ref core.Ref, err error) error {
+		return s.w.store.SetApart(ctx, []core.RowFault{{Kind: core.ApartJob, ID: ref.ID, Act: core.ActGiveBack, Error: apart.Text(err)}})
 	})
 	if err != nil {
-		r.w.release(messages, releaseSoon)
+		s.w.release(messages, releaseSoon)
 		return
 	}
 	for _, m := range messages {
-		r.w.strayed(m)
-		r.w.acknowledge(m.delivery)
+		s.w.strayed(m)
+		s.w.acknowledge(m.delivery)
 	}
 }
 

@@ -48,7 +48,7 @@ type Options struct {
 	// Announcer says in the store that this worker is there. Nil means one of its own, under ID.
 	Announcer *Announcer
 	// Pass is where messages are sent again whose jobs other workers run, where it is not the queue that they come from: a
-	// function's messages come with its call. Nil means that queue.
+	// function's messages come with its call. Nil means that queue; without one such a job's row goes back to the scheduler.
 	Pass core.Queue
 
 	Chance  func() float64 // in [0, 1), for jitter. Nil means math/rand
@@ -126,7 +126,8 @@ type Worker struct {
 	announcer *Announcer
 	fleet     *fleet.View
 	passing   passing
-	queues    bool // it receives from queues
+	pushes    pushes
+	queues    bool // it receives from queues, or is pushed what they bring
 
 	name    atomic.Pointer[string] // in rows; changes when the worker registers anew
 	used    atomic.Bool
@@ -215,6 +216,10 @@ func New(store core.WorkStore, handlers core.Handlers, opts Options) (*Worker, e
 	w.name.Store(&opts.ID)
 	w.rollups = rollup.New(opts.ID)
 	w.beats.pokeC = signal()
+	w.pushes.calls = map[*pushCall]bool{}
+	for _, p := range core.Priorities {
+		w.pushes.arrived[p] = signal()
+	}
 	return w, nil
 }
 

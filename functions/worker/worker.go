@@ -17,7 +17,7 @@ import (
 // Options are what a worker function is made of.
 type Options struct {
 	Store    core.WorkStore
-	Queue    core.Queue // nil means direct mode: jobs are claimed from the store
+	Queue    core.Queue // nil means that jobs are claimed from the store, or that calls bring their messages
 	Handlers core.Handlers
 	Settings boot.Settings
 	ID       string // names this worker in rows and logs; required
@@ -51,8 +51,8 @@ func NewAnnouncer(o Options, function string) *work.Announcer {
 
 // Function is the worker function.
 type Function struct {
-	worker *work.Worker
-	queue  core.Queue
+	*work.Worker
+	queue core.Queue
 }
 
 // New makes the function. It touches neither store nor queue before Run.
@@ -86,25 +86,17 @@ func New(o Options) (*Function, error) {
 	return &Function{w, o.Queue}, nil
 }
 
-// Run works until ctx ends and everything it held is finished or handed back.
+// Run works until ctx ends and everything it held is finished or handed back. It claims jobs, or receives them from its queue;
+// where calls bring their messages see Serve and Batch.
 func (f *Function) Run(ctx context.Context) error {
 	if f.queue != nil {
-		return f.worker.Receive(ctx, f.queue)
+		return f.Receive(ctx, f.queue)
 	}
-	return f.worker.Run(ctx)
+	return f.Worker.Run(ctx)
 }
 
 // ReceivedQueues name the queues that it receives from.
-func (f *Function) ReceivedQueues() []queuegroup.Key { return f.worker.ReceivedQueues(f.queue) }
-
-// Wake makes a direct worker claim at once.
-func (f *Function) Wake() { f.worker.Wake() }
-
-// Poke makes the worker ask at once whether job id is to be cancelled.
-func (f *Function) Poke(id int64) { f.worker.Poke(id) }
-
-// Counts is what the worker did and holds.
-func (f *Function) Counts() work.Counts { return f.worker.Counts() }
+func (f *Function) ReceivedQueues() []queuegroup.Key { return f.Worker.ReceivedQueues(f.queue) }
 
 func logEvent(log *slog.Logger, e work.Event) {
 	level := slog.LevelWarn

@@ -18,11 +18,7 @@ const path = "/push"
 func main() { cloudrun.Main(serve) }
 
 func serve(ctx context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
-	store := boot.Waking(h.Store, h.Waker)
-	push, err := gcp.NewPush(gcp.PushOptions{
-		Store: store, ID: h.Name, Lease: h.Settings.Lease, Deadline: h.Settings.PushDeadline,
-		OnAnswer: func(a gcp.PushAnswer) { log(h, a) },
-	})
+	push, err := gcp.NewPush(gcp.PushOptions{Deadline: h.Settings.PushDeadline, OnAnswer: func(a gcp.PushAnswer) { log(h, a) }})
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +29,7 @@ func serve(ctx context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
 	}
 	s.WorkerPriorities = nil // of its subscriptions it depends what is pushed to it
 	o := worker.Options{
-		Store: store, Queue: push, Handlers: worker.Tryout(), Settings: s, ID: h.Name, Log: h.Log,
+		Store: boot.Waking(h.Store, h.Waker), Handlers: worker.Tryout(), Settings: s, ID: h.Name, Log: h.Log,
 		Deliver: h.Webhooks.Handler(), Types: h.Types,
 	}
 	o.Announcer = worker.NewAnnouncer(o, h.Service)
@@ -44,19 +40,17 @@ func serve(ctx context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	endpoint := push.Handler(w)
 	guarded, err := h.Guarded(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		defer h.Begin(r.Context())()
-		push.ServeHTTP(rw, r)
+		endpoint.ServeHTTP(rw, r)
 	}))
 	if err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
 	mux.Handle("POST "+path, guarded)
-	return &cloudrun.Service{Handler: mux, KeepAlive: h.Settings.KeepAlive, Stop: push.Stop, Work: func(ctx context.Context) error {
-		defer push.Abandon()
-		return w.Run(ctx)
-	}}, nil
+	return &cloudrun.Service{Handler: mux, KeepAlive: h.Settings.KeepAlive, Work: w.Serve}, nil
 }
 
 func log(h *cloudrun.Host, a gcp.PushAnswer) {

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"github.com/belfry-dev/belfry/adapters/aws"
-	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/work"
 	"github.com/belfry-dev/belfry/functions/boot"
 	"github.com/belfry-dev/belfry/functions/boot/lambda"
 	"github.com/belfry-dev/belfry/functions/worker"
@@ -19,9 +19,8 @@ import (
 func main() { lambda.Main(lambda.Options{}, serve) }
 
 func serve(ctx context.Context, f *lambda.Function) (any, error) {
-	store := boot.Waking(f.Store, f.Waker)
 	o := worker.Options{
-		Store: store, Handlers: worker.Tryout(), Settings: f.Settings, ID: f.Name, Log: f.Log,
+		Store: boot.Waking(f.Store, f.Waker), Handlers: worker.Tryout(), Settings: f.Settings, ID: f.Name, Log: f.Log,
 		Deliver: f.Webhooks.Handler(), Types: f.Types,
 	}
 	o.Settings.WorkerPriorities = nil // of its event source mappings it depends what it is called with
@@ -34,18 +33,18 @@ func serve(ctx context.Context, f *lambda.Function) (any, error) {
 	if _, err := worker.New(o); err != nil {
 		return nil, err
 	}
-	batches := aws.BatchWorker{Store: store, ID: f.Name, Lease: f.Settings.Lease, Grace: f.Settings.StopGrace}
-	batches.Work = func(ctx context.Context, queue core.Queue, grace, most time.Duration) error {
+	batches := aws.BatchWorker{Grace: f.Settings.StopGrace}
+	batches.Work = func(ctx context.Context, messages [][]byte, push work.PushOptions, grace, maxTime time.Duration) ([]work.Verdict, error) {
 		o := o
-		o.Queue, o.Settings.StopGrace = queue, grace
-		if o.Settings.MaxTimeout == 0 || most > 0 && most < o.Settings.MaxTimeout {
-			o.Settings.MaxTimeout = most
+		o.Settings.StopGrace = grace
+		if o.Settings.MaxTimeout == 0 || maxTime > 0 && maxTime < o.Settings.MaxTimeout {
+			o.Settings.MaxTimeout = maxTime
 		}
 		w, err := worker.New(o)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return w.Run(ctx)
+		return w.Batch(ctx, messages, push)
 	}
 	return func(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
 		defer f.Begin(ctx)()
