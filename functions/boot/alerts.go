@@ -20,22 +20,21 @@ const (
 	AlertCleared = "cleared"
 )
 
-// AlertEvent is what is told of an alert, to the webhook as a job's payload and to the topic as a message's body. An
-// alert that was raised and over at once comes as one event, raised, with cleared_at; one that was over before it
-// could be told comes as cleared alone.
+// AlertEvent is an event of an alert: the payload of the webhook's job and the body of the topic's message. An alert that
+// ends at once is sent as raised with cleared_at. If it ended before it could be sent, only cleared is sent.
 type AlertEvent struct {
 	Event     string    `json:"event"` // raised or cleared
-	ID        string    `json:"id"`    // with Event: the same whenever this is told again, and no other alert's anywhere
+	ID        string    `json:"id"`    // unique among all installations; a repeated event has the same ID and Event
 	Kind      string    `json:"kind"`
 	Subject   string    `json:"subject"`
 	Tenant    string    `json:"tenant,omitempty"`
 	Detail    string    `json:"detail"`
-	Count     int64     `json:"count,omitempty"` // of a job_failed: how many, so far
+	Count     int64     `json:"count,omitempty"` // of a job_failed: failed jobs so far
 	RaisedAt  time.Time `json:"raised_at"`
 	ClearedAt time.Time `json:"cleared_at,omitzero"`
 }
 
-// alertEventOf is what there is to tell, under this id, of an alert as it stands.
+// alertEventOf makes the event of an alert in its present state, under this id.
 func alertEventOf(a *core.Alert, id string) AlertEvent {
 	e := AlertEvent{
 		Event: AlertRaised, ID: id, Kind: a.Kind, Subject: a.Subject, Tenant: a.Tenant, Detail: a.Detail, Count: a.Count,
@@ -50,13 +49,13 @@ func alertEventOf(a *core.Alert, id string) AlertEvent {
 	return e
 }
 
-// AlertStore is what Alerts asks of a store.
+// AlertStore is the part of a store that Alerts uses.
 type AlertStore interface {
 	Submit(ctx context.Context, jobs []core.NewJob) ([]core.Submitted, error)
 	MarkDelivered(ctx context.Context, names []string) error
 }
 
-// Alerts tells of alerts where the settings say: by signed jobs to a webhook, by messages on a topic.
+// Alerts delivers alerts as the settings say: as signed jobs to a webhook, as messages on a topic.
 type Alerts struct {
 	store  AlertStore
 	names  *core.Installations
@@ -64,8 +63,8 @@ type Alerts struct {
 	topic  *pubsub.Topic   // nil means no topic
 }
 
-// OpenAlerts judges the webhook, by the rules of all targets, and opens the topic. Nil, without an error, means that the
-// settings name neither. Which schemes of topics there are is the program's matter.
+// OpenAlerts checks the webhook by the rules of targets, and opens the topic. Nil without an error means that the settings
+// name neither. The program decides which schemes of topics there are.
 func OpenAlerts(ctx context.Context, s Settings, w *Webhooks, store AlertStore) (*Alerts, error) {
 	if s.AlertURL == "" && s.AlertTopicURL == "" {
 		return nil, nil
@@ -96,7 +95,7 @@ func OpenAlerts(ctx context.Context, s Settings, w *Webhooks, store AlertStore) 
 
 const alertNeedsSecrets = "BELFRY_ALERT_URL: nothing is delivered without BELFRY_WEBHOOK_SECRETS" //nolint:gosec // names of settings
 
-// withoutURL keeps what a library says of a URL, not the URL: it may hold a password.
+// withoutURL removes the URL from a library's error: it may contain a password.
 func withoutURL(err error, text string) error {
 	if u, parsed := url.Parse(text); parsed == nil && u.Scheme != "" {
 		return fmt.Errorf("no topic could be opened for the scheme %q; is it one this program links?", u.Scheme)
@@ -104,8 +103,8 @@ func withoutURL(err error, text string) error {
 	return errors.New("want a gocloud URL such as mem://alerts")
 }
 
-// Publish tells of the alerts, as they stand. After an error all are to be told again: receivers tell repeated ones by id
-// and event.
+// Publish delivers events of the alerts in their present state. After an error, publish all again: receivers recognise
+// repeats by id and event.
 func (a *Alerts) Publish(ctx context.Context, alerts []core.Alert) error {
 	var jobs []core.NewJob
 	for i := range alerts {
@@ -121,7 +120,7 @@ func (a *Alerts) Publish(ctx context.Context, alerts []core.Alert) error {
 			}
 		}
 		if e.Kind == core.AlertJobFailed && strings.HasPrefix(e.Subject, core.AlertType+"/") {
-			continue // the webhook would be told, by a job like those, that such jobs fail
+			continue // the webhook would get such an alert by the same kind of job that fails
 		}
 		jobs = append(jobs, core.NewJob{
 			Type: core.AlertType, Payload: body, Priority: core.Critical, Target: a.target, DedupeKey: core.AlertType + " " + e.ID + " " + e.Event, Tags: []string{"alert"},
@@ -147,12 +146,12 @@ func (a *Alerts) Close(ctx context.Context) error {
 	return a.topic.Shutdown(ctx)
 }
 
-// checkAlerts holds the settings of alerts against their rules.
+// checkAlerts checks the settings of alerts.
 func (s Settings) checkAlerts(bad tellFault) {
 	if s.AlertURL != "" && len(s.WebhookSecrets) == 0 {
 		bad("BELFRY_ALERT_URL", "nothing is delivered without BELFRY_WEBHOOK_SECRETS")
 	} else if u, err := url.Parse(s.AlertURL); s.AlertURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
-		bad("BELFRY_ALERT_URL", "want a URL that begins with http:// or https:// (the value is not shown: it may hold a secret)") // where it may lead is judged when it is opened
+		bad("BELFRY_ALERT_URL", "want a URL that begins with http:// or https:// (the value is not shown: it may hold a secret)") // the address is checked when the alerts are opened
 	}
 	if s.AlertTopicURL != "" {
 		if !gocloudURL(s.AlertTopicURL) {

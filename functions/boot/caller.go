@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// CheckCallers refuses to serve requests of Google's services without saying whose.
+// CheckCallers refuses to serve Google's services without the settings that name the callers.
 func (s Settings) CheckCallers() error {
 	if s.CallerAudience == "" || s.CallerAccount == "" {
 		return errors.New("BELFRY_CALLER_AUDIENCE and BELFRY_CALLER_ACCOUNT: are not set, and say who is let in")
@@ -16,7 +16,7 @@ func (s Settings) CheckCallers() error {
 	return nil
 }
 
-// checkCallers holds the settings of functions that are called against their rules.
+// checkCallers checks the settings about the callers of functions.
 func (s Settings) checkCallers(bad tellFault) {
 	u, err := url.Parse(s.CallerKeysURL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) {

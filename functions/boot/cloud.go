@@ -6,7 +6,7 @@ import (
 	"regexp"
 )
 
-// Cloud is the platform whose clients a program has in it.
+// Cloud is the platform whose clients a program contains.
 type Cloud string
 
 // The clouds. A program on neither has no client of either.
@@ -16,8 +16,8 @@ const (
 	Google  Cloud = "Google Cloud"
 )
 
-// CheckCloud refuses settings that a program on this cloud cannot follow: left unsaid, it would reach the database in
-// another way than it was told to.
+// CheckCloud refuses settings that a program on this cloud cannot apply. Otherwise it would ignore them and connect to the
+// database in another way.
 func (s Settings) CheckCloud(on Cloud) error {
 	var errs []error
 	refuse := func(set bool, name string, cloud Cloud) {
@@ -33,7 +33,7 @@ func (s Settings) CheckCloud(on Cloud) error {
 	return errors.Join(errs...)
 }
 
-// cloudSQLName is PROJECT:REGION:INSTANCE, where a project of an organisation is DOMAIN:PROJECT.
+// cloudSQLName is PROJECT:REGION:INSTANCE; the project of an organisation is DOMAIN:PROJECT.
 var cloudSQLName = regexp.MustCompile(`^([a-z0-9.-]+:)?[a-z0-9-]+:[a-z0-9-]+:[a-z0-9-]+$`)
 
 func (s Settings) checkCloudSQL(bad tellFault) {

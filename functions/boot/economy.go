@@ -2,10 +2,10 @@ package boot
 
 import "time"
 
-// rareTakeover is how late an occurrence may be, with a tick each minute, without counting as missed.
+// rareTakeover is how late an occurrence may be, with a tick each minute, before it counts as missed.
 const rareTakeover = 2 * time.Minute
 
-// Takeover is how long nobody may tick without an occurrence of a schedule counting as missed.
+// Takeover is how long there may be no tick before an occurrence counts as missed.
 func (s Settings) Takeover() time.Duration {
 	if s.Economy || s.TickIdle > 0 {
 		return max(rareTakeover, 2*s.TickIdle)
@@ -13,7 +13,7 @@ func (s Settings) Takeover() time.Duration {
 	return s.BucketLease + s.Tick
 }
 
-// checkIdle holds the settings of a tick that ends when idle against their rules.
+// checkIdle checks the settings of a tick that ends when idle.
 func (s Settings) checkIdle(bad tellFault) {
 	if s.TickIdle != 0 {
 		bad.within("BELFRY_TICK_IDLE", s.TickIdle, 10*time.Second, time.Hour)

@@ -14,10 +14,10 @@ import (
 
 const (
 	healthTimeout = 5 * time.Second
-	healthAddr    = ":8081" // where the settings name none
+	healthAddr    = ":8081" // if the settings name none
 )
 
-// ListenHealth listens on the settings' address: a program that cannot does not begin to work.
+// ListenHealth listens on the settings' address. A program that cannot listen does not start.
 func ListenHealth(ctx context.Context, s Settings) (net.Listener, error) {
 	listener, err := Listen(ctx, s.healthAddr())
 	if err != nil {
@@ -26,7 +26,7 @@ func ListenHealth(ctx context.Context, s Settings) (net.Listener, error) {
 	return listener, nil
 }
 
-// ServeHealth answers GET /healthz until ctx ends: 200 while check says nil, else 503 with what it says. It closes the
+// ServeHealth answers GET /healthz until ctx ends: 200 if check returns nil, else 503 with its error. It closes the
 // listener.
 func ServeHealth(ctx context.Context, listener net.Listener, check func() error, log *slog.Logger) error {
 	mux := http.NewServeMux()
@@ -38,7 +38,7 @@ func ServeHealth(ctx context.Context, listener net.Listener, check func() error,
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(answer) // whoever asked may be gone
+		_ = json.NewEncoder(w).Encode(answer) // the caller may have gone
 	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: healthTimeout, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
 	failed := make(chan error, 1)
@@ -55,8 +55,8 @@ func ServeHealth(ctx context.Context, listener net.Listener, check func() error,
 	return err
 }
 
-// AskHealth asks the program that serves on the settings' address of this machine for its health, and prints what it
-// says: it stands in for curl in an image that has nothing else.
+// AskHealth asks the program on this machine for its health, at the settings' address, and prints the answer. It replaces
+// curl in an image that contains only the program.
 func AskHealth(ctx context.Context, s Settings, out io.Writer) error {
 	host, port, err := net.SplitHostPort(s.healthAddr())
 	if err != nil {
@@ -71,7 +71,7 @@ func AskHealth(ctx context.Context, s Settings, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("health: %w", err)
 	}
-	transport := &http.Transport{DisableKeepAlives: true} // by no proxy, and nothing stays open
+	transport := &http.Transport{DisableKeepAlives: true} // without a proxy; the connection is closed
 	res, err := transport.RoundTrip(req)
 	if err != nil {
 		return fmt.Errorf("health: %w", err)

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Listen listens on a TCP address. Its error says on which, and why that is not possible.
+// Listen listens on a TCP address. Its error names the address and the reason.
 func Listen(ctx context.Context, address string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	var cause syscall.Errno

@@ -9,8 +9,8 @@ import (
 
 var logLevels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
 
-// QuietStandardLog sends what libraries write by the standard log to log, at debug level and without what they quote:
-// net/http quotes there what a webhook's receiver sent beyond its answer, which may be the payload and the lease token.
+// QuietStandardLog sends the output of the standard log to log, at debug level and without quoted parts: net/http quotes
+// what a webhook's receiver sent after its answer, which may be the payload and the lease token.
 func QuietStandardLog(to *slog.Logger) {
 	slog.SetDefault(to)
 	slog.SetLogLoggerLevel(slog.LevelDebug)
@@ -38,7 +38,7 @@ func NewLogger(s Settings, w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, options))
 }
 
-// DatabaseWarnings logs what a store says of its database.
+// DatabaseWarnings logs a store's warnings about its database.
 func DatabaseWarnings(log *slog.Logger) func(text string) {
 	return func(text string) { log.Warn("database", "warning", text) }
 }

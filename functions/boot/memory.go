@@ -10,16 +10,15 @@ import (
 )
 
 const (
-	memorySlack = 56 << 20        // bytes beside requests and what else lives, before the collector hurries
+	memorySlack = 56 << 20        // bytes beside requests and other live memory, before the collector runs more often
 	memoryBase  = 24 << 20        // bytes of other live memory that the slack has room for
-	memoryBeat  = time.Second / 2 // between looks
-	memoryStep  = 4 << 20         // bytes: smaller changes are left
+	memoryBeat  = time.Second / 2 // between measurements
+	memoryStep  = 4 << 20         // bytes: smaller changes are ignored
 )
 
-// BoundMemory keeps what this process takes of memory close to what it uses, until ctx ends: requests may hold size bytes,
-// of which they hold held just now. The collector of Go waits by itself until as much again is garbage as lives; with many
-// requests in flight that would double what they hold. What lives beside requests may double as ever. Where the operator
-// has set GOMEMLIMIT, that counts.
+// BoundMemory keeps the memory of this process close to what it uses, until ctx ends. Requests may hold size bytes and hold
+// held() now. By default Go's collector runs when there is as much garbage as live memory; with many requests in flight that
+// would double their memory. Other live memory may still double. If the operator has set GOMEMLIMIT, that applies instead.
 func BoundMemory(ctx context.Context, size int64, held func() int64) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
@@ -40,13 +39,14 @@ func BoundMemory(ctx context.Context, size int64, held func() int64) {
 	}
 }
 
-// memoryLimit is how much memory a process may have whose requests may hold size bytes, and hold so many, while so many live.
+// memoryLimit returns the memory limit of a process whose requests may hold size bytes, hold held now, and that has live
+// bytes in all.
 func memoryLimit(size, held, live int64) int64 {
 	other := max(live-held, 0)
 	return size + memorySlack + 2*max(other-memoryBase, 0)
 }
 
-// liveBytes is what lived when the collector looked last, and all stacks.
+// liveBytes returns the live memory at the last collection, and all stacks.
 func liveBytes() int64 {
 	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(samples)

@@ -12,13 +12,13 @@ const (
 	besideRequest = 100 // MiB that a process needs beside its requests
 )
 
-// requestMemory is the default of BELFRY_REQUEST_MEMORY for a process that has so many MiB of memory.
+// requestMemory returns the default of BELFRY_REQUEST_MEMORY for a process with this many MiB of memory.
 func requestMemory(usual, own int) int {
 	return min(usual, max(own-besideRequest, leastRequests))
 }
 
-// ownMemory is how many MiB of memory this process has: what its container, its function or its machine has, whichever is
-// least. lambda is what AWS Lambda says of the function, in MiB.
+// ownMemory returns the MiB of memory that this process has: the least of its container's, its function's and its machine's.
+// lambda is the function's memory as AWS Lambda gives it, in MiB.
 func ownMemory(lambda string) int {
 	least := math.MaxInt
 	if n, err := strconv.Atoi(lambda); err == nil && n > 0 {

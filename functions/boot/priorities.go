@@ -6,7 +6,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// TakenPriorities are those whose jobs a worker takes, most urgent first; all where WorkerPriorities is empty.
+// TakenPriorities returns the priorities whose jobs a worker takes, most urgent first; all if WorkerPriorities is empty.
 func (s Settings) TakenPriorities() (taken []core.Priority) {
 	if len(s.WorkerPriorities) == 0 {
 		return core.Priorities[:]

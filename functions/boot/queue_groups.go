@@ -10,27 +10,27 @@ import (
 	"github.com/belfry-dev/belfry/core/queuegroup"
 )
 
-// The settings of queues, by which faults are named.
+// The names of the queue settings, for errors.
 const (
 	queuesSetting       = "BELFRY_QUEUES"
 	queuesURLSetting    = "BELFRY_QUEUES_URL"
 	workerQueuesSetting = "BELFRY_WORKER_QUEUES"
 )
 
-// The places in BELFRY_QUEUES_URL.
+// The placeholders in BELFRY_QUEUES_URL.
 const (
 	groupMark    = "{group}"
 	priorityMark = "{priority}"
 )
 
-// QueueURL is the URL of one queue, and the setting that says it.
+// QueueURL is the URL of one queue, and the setting that it comes from.
 type QueueURL struct {
 	Setting string
 	Key     queuegroup.Key
 	URL     string
 }
 
-// QueueURLs are those of all queues: of the priorities, then of each group. Nil where no priority has one.
+// QueueURLs returns the URLs of all queues: of the priorities, then of each group. Nil if no priority has one.
 func (s Settings) QueueURLs() (all []QueueURL) {
 	if s.QueueCriticalURL == "" && s.QueueDefaultURL == "" && s.QueueBulkURL == "" {
 		return nil
@@ -50,7 +50,7 @@ func (s Settings) priorityURLs() map[core.Priority]string {
 	return map[core.Priority]string{core.Critical: s.QueueCriticalURL, core.Default: s.QueueDefaultURL, core.Bulk: s.QueueBulkURL}
 }
 
-// OpenQueues opens the queues that the settings name: open is given the URLs of three at a time, one per priority. Nil in
+// OpenQueues opens the queues that the settings name. It calls open with three URLs at a time, one per priority. Nil in
 // direct mode. Errors name the settings.
 func (s Settings) OpenQueues(open func(urls map[core.Priority]string) (core.Queue, error)) (core.Queue, error) {
 	if !s.QueueMode() {
@@ -79,7 +79,7 @@ func (s Settings) OpenQueues(open func(urls map[core.Priority]string) (core.Queu
 	})
 }
 
-// TakenGroups are the groups of types from whose queues a worker receives, "" standing for the types of none. Nil: its handlers say.
+// TakenGroups returns the groups from whose queues a worker receives; "" is the ungrouped types. Nil: its handlers decide.
 func (s Settings) TakenGroups() (taken []string) {
 	for _, name := range s.WorkerQueues {
 		if name == queuegroup.Ungrouped {
@@ -117,7 +117,7 @@ func (s Settings) queueGroups() (queuegroup.Groups, error) {
 	return groups, errors.Join(append(errs, err)...)
 }
 
-// checkQueueGroups holds the settings of groups against their rules.
+// checkQueueGroups checks the settings of groups.
 func (s Settings) checkQueueGroups(bad tellFault) {
 	groups, err := s.queueGroups()
 	for _, fault := range faultsOf(err) {
@@ -143,8 +143,8 @@ func (s Settings) checkQueueGroups(bad tellFault) {
 	}
 }
 
-// checkQueuesURL wants a URL that differs for all groups and priorities. Groups with faults are not put into it: what is wrong
-// with a name is not wrong with the URL.
+// checkQueuesURL checks that the URL differs for all groups and priorities. It leaves out groups with faults: a fault of a
+// name is none of the URL.
 func (s Settings) checkQueuesURL(bad tellFault, sound bool) {
 	missing := false
 	for _, mark := range []string{groupMark, priorityMark} {
@@ -172,7 +172,7 @@ func (s Settings) checkQueuesURL(bad tellFault, sound bool) {
 	}
 }
 
-// faultsOf are the errors that were joined.
+// faultsOf returns the errors that were joined.
 func faultsOf(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {

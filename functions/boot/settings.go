@@ -16,7 +16,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Settings are all that the environment can say. The table in docs/settings.md is made from the tags here.
+// Settings are the settings in the environment. The table in docs/settings.md is made from these tags.
 type Settings struct {
 	DatabaseURL  string `env:"BELFRY_DATABASE_URL" doc:"PostgreSQL URL (postgres://…). Unset: cmd/local keeps its jobs in a SQLite file."`
 	DatabasePool int    `env:"BELFRY_DATABASE_POOL" envDefault:"12" doc:"Connections of one process to PostgreSQL, 1 to 500. A process that ticks or works keeps a quarter of them for that."`
@@ -105,7 +105,7 @@ type Settings struct {
 // wrong with the value, and what is allowed. Values of URLs are never repeated: they hold passwords.
 func ReadSettings() (Settings, error) { return ReadSettingsOr(nil) }
 
-// ReadSettingsOr reads the environment as ReadSettings does, for a program with defaults of its own: they hold for settings
+// ReadSettingsOr reads the environment as ReadSettings does, for a program with its own defaults, which apply to settings
 // that are not set.
 func ReadSettingsOr(defaults map[string]string) (Settings, error) {
 	all, faults := environment(defaults)
@@ -124,8 +124,8 @@ func ReadSettingsOr(defaults map[string]string) (Settings, error) {
 	return s, s.Check()
 }
 
-// readDuration reads a duration, or 0, which needs no unit. One that is longer than Go can count is as long as it can, and
-// breaks its bounds.
+// readDuration reads a duration, or 0, which needs no unit. One that is too long for a time.Duration becomes the longest
+// one, which is out of bounds.
 func readDuration(text string) (any, error) {
 	d, ok := core.ReadDuration(text)
 	if !ok && text != "0" {
@@ -134,7 +134,7 @@ func readDuration(text string) (any, error) {
 	return d, nil
 }
 
-// explain gives the environment's names to the library's errors, which speak of Go fields.
+// explain replaces the Go fields in the library's errors by the names of the settings.
 func explain(err error) error {
 	var all env.AggregateError
 	if !errors.As(err, &all) {
@@ -166,7 +166,7 @@ func explain(err error) error {
 	return errors.Join(out...)
 }
 
-// Check holds the settings against their rules.
+// Check checks the settings.
 func (s Settings) Check() error {
 	var errs []error
 	bad := tellFault(func(name, rule string, args ...any) {
@@ -223,7 +223,7 @@ func (s Settings) Check() error {
 	return errors.Join(errs...)
 }
 
-// tellFault notes that a setting breaks its rule.
+// tellFault adds that a setting breaks its rule.
 type tellFault func(name, rule string, args ...any)
 
 func (bad tellFault) within(name string, got, low, high time.Duration) {
@@ -241,7 +241,7 @@ func (bad tellFault) count(name string, got, low, high int) {
 	}
 }
 
-// address wants a host, or none, and a port.
+// address accepts a port with or without a host.
 func (bad tellFault) address(name, text string) {
 	_, port, err := net.SplitHostPort(text)
 	if n, no := strconv.Atoi(port); err != nil || no != nil || n < 0 || n > 65535 {
@@ -273,7 +273,7 @@ func gocloudURL(text string) bool {
 	return err == nil && u.Scheme != "" && strings.Contains(text, "://")
 }
 
-// ambiguous reports whether there is more than one @ before the path: readers of URLs do not agree where the password ends.
+// ambiguous reports whether there is more than one @ before the path: URL parsers disagree where the password ends.
 func ambiguous(text string) bool {
 	_, rest, _ := strings.Cut(text, "://")
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {

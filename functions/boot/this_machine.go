@@ -10,35 +10,34 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// ThisMachine says whether webhooks may reach receivers on this machine although no setting opens it. They may where
-// nobody but its own users can submit jobs, so that a first try works without a setting: the process serves its API on
-// loopback to whoever calls, without tokens. It ends with the first token, and with the first request that came through
-// a proxy: from then on others may submit, and addresses of this machine are opened by BELFRY_WEBHOOK_ALLOW only. Safe
-// for concurrent use.
+// ThisMachine decides whether webhooks may reach receivers on this machine without a setting. They may if only users of this
+// machine can submit jobs, because the process serves its API on loopback without tokens; so a first try needs no setting.
+// This ends with the first token and with the first request through a proxy: then others may submit, and only
+// BELFRY_WEBHOOK_ALLOW opens addresses of this machine. Safe for concurrent use.
 type ThisMachine struct {
 	tokens TokenLister
 	log    *slog.Logger
 	now    func() time.Time
 
 	mu      sync.Mutex
-	shut    string    // why it is not open any more; "" while it is
-	checked time.Time // when tokens were looked for
+	shut    string    // why it is closed; "" while it is open
+	checked time.Time // when the store was last asked for tokens
 }
 
-// TokenLister is what ThisMachine asks of a store.
+// TokenLister is the part of a store that ThisMachine uses.
 type TokenLister interface {
 	ListTokens(ctx context.Context, after string, limit int) ([]core.Token, error)
 }
 
 const (
-	tokensEvery   = time.Second // how old the answer that there are no tokens may become
+	tokensEvery   = time.Second // maximum age of the answer that there are no tokens
 	tokensTimeout = 2 * time.Second
 )
 
-// machineNames are this machine in an allow-list.
+// machineNames are the names of this machine for an allow-list.
 var machineNames = []string{"127.0.0.0/8", "::1", "localhost"}
 
-// Open reports whether this machine may be reached. While the store does not answer nobody can have made a token.
+// Open reports whether webhooks may reach this machine. While the store does not answer, no token can be made.
 func (m *ThisMachine) Open() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -67,10 +66,10 @@ func (m *ThisMachine) shutLocked(why string) {
 	}
 }
 
-// proxyHeaders are set by proxies on what they pass on.
+// proxyHeaders are set by proxies on forwarded requests.
 var proxyHeaders = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Prefix", "X-Forwarded-Port", "X-Real-Ip"}
 
-// Watch passes requests on to next, and notes the first that came through a proxy before it does.
+// Watch passes requests on to next. It first notes whether a request came through a proxy.
 func (m *ThisMachine) Watch(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, name := range proxyHeaders {

@@ -11,11 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// quotes are the quotation marks that an env file, a form or a chat may leave around a value.
+// quotes are the quotation marks that an env file, a form or a chat program may leave around a value.
 const quotes = "\"'`“”„‘’«»"
 
-// ValueFault says what is wrong with the text of a setting or of one element of it, whatever the setting means; "" means
-// nothing is. It never repeats the text, which may be a secret.
+// ValueFault returns what is wrong with the text of a setting or of one element, by the rules of all settings; "" means
+// nothing. It never repeats the text, which may be a secret.
 func ValueFault(text string) string {
 	first, _ := utf8.DecodeRuneInString(text)
 	last, _ := utf8.DecodeLastRuneInString(text)
@@ -39,8 +39,8 @@ func ValueFault(text string) string {
 	return ""
 }
 
-// valueFaults holds the text of each setting of the environment against the rules of all, and takes those with a fault out
-// of it. Elements of a list are held against them one by one.
+// valueFaults checks the text of each setting in the environment by the rules of all settings, and removes settings with a
+// fault. It checks the elements of lists one by one.
 func valueFaults(environment map[string]string) (faults []error) {
 	for f := range reflect.TypeFor[Settings]().Fields() {
 		name := f.Tag.Get("env")
@@ -68,10 +68,10 @@ func valueFaults(environment map[string]string) (faults []error) {
 	return faults
 }
 
-// deployPrefix begins the settings of programs that ready a deployment, beside those of all.
+// deployPrefix begins the additional settings of the migrate programs.
 const deployPrefix = "BELFRY_DEPLOY_"
 
-// elementFault is the first fault of an element of a list with commas.
+// elementFault returns the first fault of an element of a list with commas.
 func elementFault(list string) string {
 	elements := strings.Split(list, ",")
 	for i, element := range elements {
@@ -85,8 +85,8 @@ func elementFault(list string) string {
 	return ""
 }
 
-// Variable reads one variable of the environment that is no setting of a process, such as the command line's BELFRY_URL,
-// by the rules of all settings. Text "" means that it is not set.
+// Variable reads a variable that is no setting of a server, such as the command line's BELFRY_URL, by the rules of all
+// settings. Text "" means that it is not set.
 func Variable(lookup func(string) (string, bool), name string) (text string, err error) {
 	text, set := lookup(name)
 	if !set {
@@ -98,7 +98,7 @@ func Variable(lookup func(string) (string, bool), name string) (text string, err
 	return text, nil
 }
 
-// environment is that of this process, with what a program has by itself for settings that are not set.
+// environment returns the environment of this process, with the program's defaults for settings that are not set.
 func environment(defaults map[string]string) (all map[string]string, faults []error) {
 	all = map[string]string{}
 	for _, variable := range os.Environ() {

@@ -10,24 +10,24 @@ import (
 )
 
 const (
-	wakeEvery   = 5 * time.Second // between wakes of one process: less than a woken tick goes on at least
+	wakeEvery   = 5 * time.Second // between wakes of one process: shorter than the minimum run of a woken tick
 	wakeTimeout = 5 * time.Second
 )
 
-// Waker wakes a tick function that ends when idle, for API and workers, which make jobs due before its next invocation. A
-// wake that is needed is noted when it is, and done by Flush, before the invocation ends: nothing may outlive it. A nil
-// Waker wakes nobody.
+// Waker wakes a tick function that ends when idle, when the API or a worker makes a job due before the tick's next
+// invocation. A needed wake is noted at once and sent by Flush before the invocation ends, because nothing may outlive it. A
+// nil Waker does nothing.
 type Waker struct {
 	call   func(context.Context) error
-	within time.Duration // how soon a job must be due for it to be worth a wake: later ones the tick finds by itself
+	within time.Duration // only a job that is due this soon needs a wake: the tick finds later ones in time
 	log    *slog.Logger
 
 	mu     sync.Mutex
 	needed bool
-	last   time.Time // of the last wake, by the wall clock
+	last   time.Time // last wake, by the wall clock
 }
 
-// NewWaker returns nil where the tick does not end when idle, or nothing says how it is woken.
+// NewWaker returns nil if the tick does not end when idle, or no setting says how to wake it.
 func NewWaker(s Settings, log *slog.Logger, call func(context.Context) error) *Waker {
 	if s.TickIdle == 0 || s.TickWake == "" {
 		return nil
@@ -45,8 +45,8 @@ func (w *Waker) note(d time.Duration) {
 	w.needed = true
 }
 
-// Flush wakes the tick if that was noted and the last wake is not too recent to be still at work. After an error it stays
-// noted; the next scheduled invocation finds what is due in any case.
+// Flush wakes the tick if a wake was noted and the tick of the last wake may have ended. After an error the wake stays
+// noted; the next scheduled invocation finds the due jobs in any case.
 func (w *Waker) Flush(ctx context.Context) {
 	if w == nil {
 		return
@@ -72,7 +72,7 @@ func (w *Waker) Flush(ctx context.Context) {
 	}
 }
 
-// Run does what Flush does for a process that has no invocations, until ctx ends.
+// Run calls Flush until ctx ends, for a process without invocations.
 func (w *Waker) Run(ctx context.Context) {
 	if w == nil {
 		return
@@ -90,7 +90,7 @@ func (w *Waker) Run(ctx context.Context) {
 	}
 }
 
-// Waking is store, with a note to w of each write that makes something due soon.
+// Waking wraps store: each write that makes something due soon notes a wake.
 func Waking(store core.Store, w *Waker) core.Store {
 	if w == nil {
 		return store
@@ -98,7 +98,7 @@ func Waking(store core.Store, w *Waker) core.Store {
 	return &wakingStore{store, w}
 }
 
-// WakingSubmit is store, with a note to w of jobs that are due soon.
+// WakingSubmit wraps store: jobs that are due soon note a wake.
 func WakingSubmit(store core.SubmitStore, w *Waker) core.SubmitStore {
 	if w == nil {
 		return store
@@ -167,7 +167,7 @@ func (s *wakingStore) SubmitOnceEach(ctx context.Context, calls []core.OnceCall)
 func (s *wakingStore) Reschedule(ctx context.Context, id int64, when core.When) (core.Job, error) {
 	job, err := s.Store.Reschedule(ctx, id, when)
 	if err == nil {
-		s.waker.note(0) // the job does not say what time it is for the store
+		s.waker.note(0) // the store's time is not known here
 	}
 	return job, err
 }

@@ -14,37 +14,37 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// leaseKeyName is the name of the secret that lease tokens are made with.
+// leaseKeyName names the secret that lease tokens are made with.
 const leaseKeyName = "lease token key"
 
-// Webhooks are the parts of a process that have to do with targets.
+// Webhooks are the parts of a process that deal with targets.
 type Webhooks struct {
-	Leases  *webhook.LeaseTokens // made with the installation's key: all processes read one another's
-	Names   *core.Installations  // what jobs and alerts are called outside
-	Guard   *webhook.Guard       // judges targets; nil where nothing is delivered
-	Deliver *webhook.Webhook     // delivers jobs; nil where nothing is delivered
-	machine *ThisMachine         // nil where this machine is open by settings only
+	Leases  *webhook.LeaseTokens // made with the installation's key: every process can read them
+	Names   *core.Installations  // ids of jobs and alerts outside Belfry
+	Guard   *webhook.Guard       // checks targets; nil if nothing is delivered
+	Deliver *webhook.Webhook     // delivers jobs; nil if nothing is delivered
+	machine *ThisMachine         // nil if only settings can open this machine
 }
 
-// SecretStore keeps the installation's secrets, and says which installation it is; see core.TypeStore.
+// SecretStore keeps the installation's secrets and identifies the installation; see core.TypeStore.
 type SecretStore interface {
 	core.InstallationStore
 	TokenLister
 	Secret(ctx context.Context, name string, fresh []byte) ([]byte, error)
 }
 
-// WebhookOptions are what OpenWebhooks takes beside settings.
+// WebhookOptions configure OpenWebhooks beside the settings.
 type WebhookOptions struct {
-	Log *slog.Logger     // told of hosts that are left alone, and full. Nil means nobody is
-	Now func() time.Time // of signatures and breakers. Nil means time.Now
+	Log *slog.Logger     // logs hosts that are left alone or full. Nil means no log
+	Now func() time.Time // clock of signatures and breakers. Nil means time.Now
 	// Resolver looks names up. Nil means the machine's.
 	Resolver *net.Resolver
-	// ThisMachine opens this machine to webhooks without a setting; see the type of that name. Requests must go through
-	// Watch then.
+	// ThisMachine can open this machine to webhooks without a setting; see type ThisMachine. Requests must then go through
+	// Watch.
 	ThisMachine bool
 }
 
-// OpenWebhooks makes them of the settings and the installation's secret. Close them after the last delivery.
+// OpenWebhooks makes Webhooks from the settings and the installation's secret. Close them after the last delivery.
 func OpenWebhooks(ctx context.Context, s Settings, store SecretStore, o WebhookOptions) (*Webhooks, error) {
 	fresh := make([]byte, 32)
 	if _, err := rand.Read(fresh); err != nil {
@@ -94,7 +94,7 @@ func (w *Webhooks) Watch(next http.Handler) http.Handler {
 	return w.machine.Watch(next)
 }
 
-// Handler is what a worker delivers with: nil where nothing is delivered.
+// Handler is the worker's handler for deliveries; nil if nothing is delivered.
 func (w *Webhooks) Handler() core.Handler {
 	if w.Deliver == nil {
 		return nil
@@ -102,15 +102,15 @@ func (w *Webhooks) Handler() core.Handler {
 	return w.Deliver
 }
 
-// Close closes the connections that are idle.
+// Close closes the idle connections.
 func (w *Webhooks) Close() {
 	if w.Deliver != nil {
 		w.Deliver.Close()
 	}
 }
 
-// deliverySlots is how many of a worker's slots deliveries may use. Some are left, so that handlers run, and so that jobs
-// whose turn it is not can be put back, whatever targets do.
+// deliverySlots returns how many of a worker's slots deliveries may use. Slow targets must leave some slots for handlers,
+// and for putting back jobs that have to wait.
 func (s Settings) deliverySlots() int {
 	if s.WebhookSlots > 0 {
 		return s.WebhookSlots
@@ -123,7 +123,7 @@ func DeriveWebhookSecret(secret, tenant, typ string) (string, error) {
 	return webhook.DeriveSecret(secret, tenant, typ)
 }
 
-// logRefused tells the operator what callers are not told: the address for which a name is refused.
+// logRefused logs what callers do not see: the address for which a name is refused.
 func logRefused(log *slog.Logger, host string, address netip.Addr) {
 	if log != nil {
 		log.Warn("webhook host refused: it resolves to an address that is not public", "host", host, "address", address)
@@ -147,7 +147,7 @@ func logHost(log *slog.Logger, e webhook.HostEvent) {
 	log.Log(context.Background(), level, string(e.Kind), args...)
 }
 
-// checkWebhooks holds the settings of webhooks against their rules. No secret is repeated.
+// checkWebhooks checks the settings of webhooks. It repeats no secret.
 func (s Settings) checkWebhooks(bad tellFault) {
 	if len(s.WebhookSecrets) > 0 {
 		if err := webhook.CheckSecrets(s.WebhookSecrets); err != nil {

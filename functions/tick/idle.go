@@ -10,35 +10,35 @@ import (
 )
 
 const (
-	wokenFor   = 10 * time.Second // that a woken tick goes on at least: longer than whoever woke it waits before it wakes it again
-	upkeepLate = time.Hour        // how long upkeep waits for an invocation that finds something to do
-	wholeEvery = 10 * time.Minute // at least this often an idle tick makes a whole pass: the age of what StateMessage repeats
-	askTimeout = 20 * time.Second // for asking the store whether something is due, connecting included
+	wokenFor   = 10 * time.Second // minimum run of a woken tick: longer than the pause between two wakes of one process
+	upkeepLate = time.Hour        // how long upkeep may wait for an invocation that finds work
+	wholeEvery = 10 * time.Minute // maximum time between whole passes of an idle tick, and maximum age of the figures in StateMessage
+	askTimeout = 20 * time.Second // for asking the store whether work is due, including the connection
 )
 
-// Memory is what a process that is invoked again and again keeps between invocations. The zero value remembers nothing.
+// Memory is the state that a process keeps between invocations. The zero value is empty.
 type Memory struct {
 	mu     sync.Mutex
-	asleep time.Time // invocations leave the store alone before this
+	asleep time.Time // no calls to the store before this
 	upkeep time.Time // no upkeep before this
 	state  latest    // record of the state
 	kept   time.Time // when upkeep last began
-	whole  time.Time // when the last invocation began that made whole passes, if the last of these found nothing
+	whole  time.Time // when the last invocation with whole passes began, if its last pass found nothing
 }
 
-// invocation is what one invocation differs in from a tick that runs all the time.
+// invocation holds what differs between one invocation and a tick that runs all the time.
 type invocation struct {
 	leaveIdle, leaveAfter time.Duration // see Options
 	upkeep                time.Time     // none before this
 	state                 *latest       // nil means none before
 }
 
-// AsleepMessage is the message of the record of an invocation that leaves the store alone.
+// AsleepMessage is the log message of an invocation that makes no calls to the store.
 const AsleepMessage = "asleep"
 
-// Skips reports whether an invocation that nobody woke has nothing to do, and records it: a minute without AsleepMessage
-// and without StateMessage is one in which nobody ticked. The last one may have found nothing due until later; or one statement says that
-// nothing is due before the next one, in a process that made a whole pass not long ago.
+// Skips reports whether a scheduled invocation has nothing to do, and logs that: in a minute with neither AsleepMessage nor
+// StateMessage no tick ran. It has nothing to do if an earlier invocation found nothing due until later, or if the process
+// made a whole pass recently and one statement finds nothing due before the next invocation.
 func (m *Memory) Skips(ctx context.Context, o Options, now time.Time) bool {
 	return m.asleepAt(now, o.Log) || m.quiet(ctx, o, now)
 }
@@ -53,7 +53,7 @@ func (m *Memory) asleepAt(now time.Time, log *slog.Logger) bool {
 	return asleep
 }
 
-// quiet asks the store whether there is something to do before the next invocation. Where it cannot say, a whole pass does.
+// quiet asks the store whether there is work before the next invocation. If the store does not answer, a whole pass is made.
 func (m *Memory) quiet(ctx context.Context, o Options, now time.Time) bool {
 	m.mu.Lock()
 	warm := !m.whole.IsZero() && now.Round(0).Sub(m.whole).Abs() < wholeEvery
@@ -79,8 +79,8 @@ func (m *Memory) quiet(ctx context.Context, o Options, now time.Time) bool {
 	return true
 }
 
-// Invoke is one invocation: it ticks until ctx's end, or until nothing is due where the settings let it end idle, or in
-// economy mode does what there is to do now. Woken says that somebody has made something due.
+// Invoke is one invocation. It ticks until ctx ends, or until nothing is due if the settings let it end when idle. In
+// economy mode it does only the work that is due now. woken says that the API or a worker woke it.
 func Invoke(ctx context.Context, o Options, m *Memory, woken bool) error {
 	began := time.Now()
 	o.invocation = m.next(o.Settings.TickIdle, woken, began)
@@ -108,8 +108,8 @@ func Invoke(ctx context.Context, o Options, m *Memory, woken bool) error {
 	return err
 }
 
-// next is what the next invocation is like. Upkeep, which is most of the work of one that finds nothing to do, is left to those
-// that go on for a while, for up to an hour.
+// next prepares the next invocation. Upkeep is most of the work of an idle invocation, so it waits up to an hour for an
+// invocation that finds work.
 func (m *Memory) next(idle time.Duration, woken bool, now time.Time) invocation {
 	if idle == 0 {
 		return invocation{state: &m.state}
@@ -129,7 +129,7 @@ func (m *Memory) next(idle time.Duration, woken bool, now time.Time) invocation 
 	return i
 }
 
-// noteWhole remembers whether an invocation that began then ended because nothing was to do.
+// noteWhole remembers whether the invocation that began then ended because it found no work.
 func (m *Memory) noteWhole(f *Function, began time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -139,7 +139,8 @@ func (m *Memory) noteWhole(f *Function, began time.Time) {
 	}
 }
 
-// note remembers what whole passes found, and until when nothing is due. It reports whether the store is left alone until then.
+// note remembers what whole passes found and until when nothing is due. It reports whether invocations before that skip the
+// store.
 func (m *Memory) note(f *Function, o Options, now time.Time) (asleep bool) {
 	m.mu.Lock()
 	if next := f.ticker.MaintainNext(); next != o.invocation.upkeep {
@@ -149,8 +150,8 @@ func (m *Memory) note(f *Function, o Options, now time.Time) (asleep bool) {
 	return m.rest(o, f.ticker.DueIn(), now)
 }
 
-// rest remembers until when the store is left alone, if something is due in so long: a minute less, in which the next
-// invocation comes. It reports whether that is any time.
+// rest remembers until when invocations skip the store if work is due in d: a minute less than d, because invocations come
+// once a minute. It reports whether that is a time ahead.
 func (m *Memory) rest(o Options, dueIn time.Duration, now time.Time) (asleep bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -159,6 +160,6 @@ func (m *Memory) rest(o Options, dueIn time.Duration, now time.Time) (asleep boo
 	if rest <= 0 {
 		return false
 	}
-	m.asleep = now.Round(0).Add(rest) // by the wall clock: the other one stands still while a function is frozen
+	m.asleep = now.Round(0).Add(rest) // by the wall clock: the monotonic clock stops while a function is frozen
 	return true
 }

@@ -10,9 +10,9 @@ import (
 // oncePasses bounds the passes of Once, beside its time.
 const oncePasses = 50
 
-// Once does what there is to do now, for hosts that call every second: one pass, and further ones while the last says that
-// there is more, such as jobs that a schedule has just got and that are to be published. None begins later than a period
-// after the call. The leases stay, for the next call. The report is of all passes together.
+// Once does the work that is due now, for hosts that call every second. It makes one pass, and more while the last one
+// reports more work, such as jobs of a schedule that are still to be published. No pass begins later than a period after the
+// call. It keeps the leases for the next call. The report covers all passes.
 func (f *Function) Once(ctx context.Context) (tick.Report, error) {
 	began := time.Now()
 	sum, err := f.ticker.Tick(ctx)
@@ -25,7 +25,7 @@ func (f *Function) Once(ctx context.Context) (tick.Report, error) {
 	return sum, err
 }
 
-// together is the report of two passes: what both did, and how things stand after the second.
+// together merges the reports of two passes: what both did, and the state after the second.
 func together(a, b tick.Report) tick.Report {
 	b.Lost += a.Lost
 	b.Expired += a.Expired

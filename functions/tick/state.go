@@ -12,15 +12,15 @@ import (
 
 const (
 	statePeriod  = time.Minute      // between two records of one holder
-	stateWindow  = time.Minute      // that its counts of attempts are about
+	stateWindow  = time.Minute      // period of its counts of attempts
 	stateTimeout = 10 * time.Second // for reading the numbers
 )
 
-// StateMessage is the message of the record that says how the deployment stands. Its fields are in docs/metrics.md.
+// StateMessage is the log message with the state of the deployment. docs/metrics.md lists its fields.
 const StateMessage = "state"
 
-// stateLog writes how the deployment stands into the log, where platforms make metrics of it. Only who holds leases does,
-// so that a minute without a record is one in which nobody ticked.
+// stateLog writes the state of the deployment to the log, from which platforms make metrics. Only a tick with leases writes
+// it, so that in a minute without a record no tick ran.
 type stateLog struct {
 	store   core.StatsStore
 	log     *slog.Logger
@@ -28,15 +28,15 @@ type stateLog struct {
 	writing sync.WaitGroup
 }
 
-// latest is when the last record of a process was written, or tried: invocations may follow each other within seconds. And
-// what it said.
+// latest holds the last record of a process, and when it was written or tried: invocations may follow each other within
+// seconds.
 type latest struct {
 	mu    sync.Mutex
 	at    time.Time
 	stats *core.Stats // nil means that the last try failed, or that there was none
 }
 
-// due reports whether a record is due at now, and takes it as written if it is.
+// due reports whether a record is due at now. If so, it counts as written.
 func (l *latest) due(now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,22 +47,22 @@ func (l *latest) due(now time.Time) bool {
 	return true
 }
 
-// keep keeps what a record says; nil after one that could not be made.
+// keep stores the figures of a record; nil after one that could not be made.
 func (l *latest) keep(stats *core.Stats) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stats = stats
 }
 
-// last is what keep kept.
+// last returns the stored figures.
 func (l *latest) last() *core.Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.stats
 }
 
-// writeQuiet writes the record of a minute in which nothing is due, nothing in flight and nothing has ended. What else it says,
-// of dead letters, open alerts and the server, is from the last whole pass.
+// writeQuiet writes the record of a minute in which nothing was due, in flight or ended. Its figures on dead letters, open
+// alerts and the server are from the last whole pass.
 func writeQuiet(log *slog.Logger, last *core.Stats) {
 	quiet := core.Stats{
 		DeadLetters: last.DeadLetters, OpenAlerts: last.OpenAlerts, OldestSnapshot: last.OldestSnapshot, HistoryOverflow: last.HistoryOverflow,
@@ -73,8 +73,8 @@ func writeQuiet(log *slog.Logger, last *core.Stats) {
 	log.Info(StateMessage, stateOf(&quiet)...)
 }
 
-// ticked is told of each pass that succeeded, by one goroutine at a time. It waits for nothing: a pass longer than its
-// leases would lose them.
+// ticked is called after each successful pass, by one goroutine at a time. It must not block: a pass that takes longer than
+// its leases loses them.
 func (s *stateLog) ticked(ctx context.Context, r tick.Report) {
 	if r.Held > 0 && s.latest.due(r.Now) {
 		s.writing.Go(func() { s.write(ctx) })
@@ -94,7 +94,7 @@ func (s *stateLog) write(ctx context.Context) {
 	s.log.Info(StateMessage, stateOf(&stats)...)
 }
 
-// stateOf are the fields of the record: numbers that a metric can be made of, counted up to core.CountCap.
+// stateOf returns the fields of the record: numbers for metrics, counted up to core.CountCap.
 func stateOf(s *core.Stats) []any {
 	var due, queued, running int
 	fields := []any{}

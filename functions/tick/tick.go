@@ -15,28 +15,28 @@ import (
 	"github.com/belfry-dev/belfry/functions/boot"
 )
 
-// Options are what a tick function is made of.
+// Options configure a tick function.
 type Options struct {
 	Store    tick.Store
 	Queue    core.Queue // nil means direct mode: workers claim from the store
 	Settings boot.Settings
 	Holder   string // names this instance among all schedulers; required
 	Log      *slog.Logger
-	Wake     func(due []core.Lane) // tells idle workers of this process what is due. Nil means none are here
-	// Types are the defaults that jobs of schedules get; kept fresh by the host. Nil means none.
+	Wake     func(due []core.Lane) // wakes idle workers of this process for due lanes. Nil means that the process has none
+	// Types has the defaults for jobs of schedules; the host keeps it fresh. Nil means none.
 	Types *typecache.Cache
-	// Alerts tells of alerts. Nil means that nobody is told.
+	// Alerts delivers alerts. Nil means that none are delivered.
 	Alerts func(ctx context.Context, alerts []core.Alert) error
-	// Counts counts what becomes of due instants. Nil means that nobody counts.
+	// Counts counts the outcomes of due instants. Nil means no counts.
 	Counts *schedule.Counts
-	// OnTick sees every pass that succeeded. Nil means nobody looks.
+	// OnTick is called after every successful pass. Nil means no call.
 	OnTick func(tick.Report)
-	// Stats are the numbers that the log gets once a minute. Nil means that it does not.
+	// Stats returns the figures that are logged once a minute. Nil means that none are logged.
 	Stats core.StatsStore
-	// Rest lets go of what the store holds while nobody works, before a process is frozen for a while. Nil means nothing is held.
+	// Rest releases the store's idle resources before the process is frozen. Nil means that there are none.
 	Rest func(ctx context.Context)
-	// Functions says that consumers of the queues may live only while there is work: what nobody announces is published,
-	// too. False means that only what a live worker handles is.
+	// Functions says that consumers of the queues may live only while there is work: jobs of types that no worker announces
+	// are published too. False means that only types of live workers are published.
 	Functions bool
 	// Concurrency declares how many jobs of a priority the consumers run at once. Zero means unknown.
 	Concurrency map[core.Priority]int
@@ -98,7 +98,7 @@ func New(ctx context.Context, o Options) (*Function, error) {
 	return f, nil
 }
 
-// Run ticks until ctx is cancelled or shortly before its deadline, gives the leases up and closes the topics.
+// Run ticks until ctx is cancelled or shortly before its deadline, then releases the leases and closes the topics.
 func (f *Function) Run(ctx context.Context) error {
 	defer f.close(context.WithoutCancel(ctx))
 	f.ctx = ctx
@@ -118,7 +118,7 @@ func (f *Function) close(ctx context.Context) {
 		f.state.writing.Wait()
 	}
 	for _, t := range f.topics {
-		_ = t.Close(ctx) // what is not sent is published again by the next holder
+		_ = t.Close(ctx) // the next holder publishes again what was not sent
 	}
 }
 

@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	lostFor = time.Minute      // that a queue may be lost before the host counts as sick: the worker opens it again by itself
-	steady  = 30 * time.Second // that a call waits for messages before it shows that the queue is back; longer than a long poll
+	lostFor = time.Minute      // how long a queue may be lost before the host is unhealthy: the worker opens it again meanwhile
+	steady  = 30 * time.Second // a call that waits this long for messages shows that the queue is back; longer than a long poll
 )
 
-// Serve is a worker that runs all the time and pulls: it works until ctx ends and everything it held is finished or
-// handed back, keeps o.Types fresh, and tells its health meanwhile.
+// Serve runs a worker that pulls, until ctx ends and its jobs are finished or handed back. It keeps o.Types fresh and serves
+// the worker's health.
 func Serve(ctx context.Context, o Options) error {
 	var lost losses
 	if o.Queue != nil {
@@ -46,7 +46,7 @@ func Serve(ctx context.Context, o Options) error {
 }
 
 // Visibility is how long a pulled message is hidden from other workers unless it is extended: as long as the row's
-// lease, in whole seconds. A lease that the queue cannot match, for it hides a message for at most so long, is refused.
+// lease, in whole seconds. It refuses a lease that is longer than the queue can hide a message.
 func Visibility(s boot.Settings, most time.Duration) (time.Duration, error) {
 	v := (s.Lease + time.Second - 1).Truncate(time.Second)
 	if v > most {
@@ -55,18 +55,18 @@ func Visibility(s boot.Settings, most time.Duration) (time.Duration, error) {
 	return v, nil
 }
 
-// losses tell of each queue how receiving from it goes.
+// losses holds the state of receiving from each queue.
 type losses map[queuegroup.Key]*loss
 
-// loss is of one queue.
+// loss is the state of one queue.
 type loss struct {
 	mu    sync.Mutex
 	since time.Time // of the first failure without a success after it; zero while there is none
 	waits time.Time // when the call of Receive under way began; zero while there is none
 }
 
-// tell says which queue has been lost for too long. A lost store says nothing: another container would find it no
-// sooner, and this one may have jobs at work.
+// tell returns which queue has been lost for too long. A lost store does not count: another container would not find it
+// sooner, and this one may be running jobs.
 func (l losses) tell(now time.Time) error {
 	longest := lostFor
 	var err error
@@ -78,7 +78,7 @@ func (l losses) tell(now time.Time) error {
 	return err
 }
 
-// lost is for how long. A queue that nothing comes from is back once a call waits for it as no broken one would.
+// lost returns how long. An empty queue is back once a call waits for it longer than a broken one would.
 func (q *loss) lost(now time.Time) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -94,7 +94,7 @@ func (q *loss) begin(now time.Time) {
 	q.waits = now
 }
 
-// end notes how a call went, of Receive or what comes before it.
+// end notes the result of a call to Receive or of a call before it.
 func (q *loss) end(err error, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -108,7 +108,7 @@ func (q *loss) end(err error, now time.Time) {
 	}
 }
 
-// watchedQueue notes how receiving from its subscriptions goes.
+// watchedQueue notes the results of receiving from its subscriptions.
 type watchedQueue struct {
 	core.Queue
 	group  string
@@ -124,7 +124,7 @@ func watch(q core.Queue) (core.Queue, losses) {
 	return queuegroup.Wrap(q, func(group string, q core.Queue) core.Queue { return &watchedQueue{q, group, all} }), all
 }
 
-// OpenSubscription opens one that is watched.
+// OpenSubscription opens a watched subscription.
 func (q *watchedQueue) OpenSubscription(ctx context.Context, p core.Priority) (core.Subscription, error) {
 	loss := q.losses[queuegroup.Key{Priority: p, Group: q.group}]
 	s, err := q.Queue.OpenSubscription(ctx, p)

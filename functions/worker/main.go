@@ -14,17 +14,17 @@ import (
 	"github.com/belfry-dev/belfry/functions/boot"
 )
 
-// Host is what a worker that pulls stands on, and what its platform allows.
+// Host configures a worker that pulls, and the limits of its platform.
 type Host struct {
 	Options       // without Queue
 	OpenQueue     func(ctx context.Context, visibility time.Duration) (core.Queue, error)
-	MaxVisibility time.Duration // that the queue hides a message
-	MaxGrace      time.Duration // of stopping, which takes twice this and half a second
+	MaxVisibility time.Duration // how long the queue can hide a message
+	MaxGrace      time.Duration // maximum stop grace; a stop takes twice this and half a second
 	Close         func() error
 }
 
 // Main is a worker that pulls, as a program: without arguments it works until SIGTERM or an interrupt, with "health" it
-// asks the worker of this container for its health. What it cannot do it says, and exits with 1.
+// asks the worker of this container for its health. On an error it prints the error and exits with 1.
 func Main(open func(context.Context) (*Host, error)) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -24,7 +24,7 @@ func Tryout() core.Handlers {
 	}
 }
 
-// echo returns the payload; one too large to be kept as a result is answered by its size.
+// echo returns the payload, or its size if it is too large for a result.
 func echo(_ context.Context, job *core.Job) (json.RawMessage, error) {
 	if len(job.Payload) > core.MaxResultBytes {
 		return json.RawMessage(fmt.Sprintf(`{"bytes":%d}`, len(job.Payload))), nil
@@ -74,7 +74,7 @@ func fail(_ context.Context, job *core.Job) (json.RawMessage, error) {
 	return nil, err
 }
 
-// read decodes the payload. A payload that does not fit is permanent: no retry can mend it.
+// read decodes the payload. A payload that does not fit is a permanent error: a retry cannot fix it.
 func read(job *core.Job, into any) error {
 	d := json.NewDecoder(bytes.NewReader(job.Payload))
 	if err := d.Decode(into); err != nil {

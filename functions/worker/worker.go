@@ -14,7 +14,7 @@ import (
 	"github.com/belfry-dev/belfry/functions/boot"
 )
 
-// Options are what a worker function is made of.
+// Options configure a worker function.
 type Options struct {
 	Store    core.WorkStore
 	Queue    core.Queue // nil means that jobs are claimed from the store, or that calls bring their messages
@@ -22,24 +22,24 @@ type Options struct {
 	Settings boot.Settings
 	ID       string // names this worker in rows and logs; required
 	Log      *slog.Logger
-	// Deliver does the work of jobs that have a target, or whose type has one; Types knows which do, kept fresh by
-	// whoever made it. Nil means that handlers do all work.
+	// Deliver does the work of jobs that have a target or whose type has one. Types knows these types; its maker keeps it
+	// fresh. Nil means that handlers do all work.
 	Deliver core.Handler
 	Types   *typecache.Cache
-	// Waker wakes a tick function that ends when idle. Nil means that none does.
+	// Waker wakes a tick function that ends when idle. Nil means that there is none.
 	Waker *boot.Waker
-	// Announcer says in the store that the worker is there; hosts that make a worker for each call share one. Nil means
+	// Announcer announces the worker in the store. Hosts that make a worker for each call share one. Nil means
 	// NewAnnouncer's.
 	Announcer *work.Announcer
-	// Pass is where messages go whose jobs other workers run, where they come with a call. Nil means Queue.
+	// Pass is the queue for messages whose jobs other workers run, if messages come with a call. Nil means Queue.
 	Pass core.Queue
-	// Poll is the longest sleep between claims in direct mode. Zero means 1 s; longer where a tick of the same
-	// process calls Wake.
+	// Poll is the longest sleep between claims in direct mode. Zero means 1 s; longer if a tick of the same process calls
+	// Wake.
 	Poll time.Duration
 }
 
-// NewAnnouncer announces the worker of o, which runs all the time or, where function names one, in an instance of that
-// function, for as long as there is work.
+// NewAnnouncer returns the Announcer for the worker of o. The worker runs all the time or, if function names one, in an
+// instance of that function while there is work.
 func NewAnnouncer(o Options, function string) *work.Announcer {
 	who := core.Presence{ID: o.ID, Version: boot.Version()}
 	who.Host, _ = os.Hostname()
@@ -86,8 +86,8 @@ func New(o Options) (*Function, error) {
 	return &Function{w, o.Queue}, nil
 }
 
-// Run works until ctx ends and everything it held is finished or handed back. It claims jobs, or receives them from its queue;
-// where calls bring their messages see Serve and Batch.
+// Run works until ctx ends and all its jobs are finished or handed back. It claims jobs, or receives them from its queue;
+// if calls bring their messages, see Serve and Batch.
 func (f *Function) Run(ctx context.Context) error {
 	if f.queue != nil {
 		return f.Receive(ctx, f.queue)
@@ -95,7 +95,7 @@ func (f *Function) Run(ctx context.Context) error {
 	return f.Worker.Run(ctx)
 }
 
-// ReceivedQueues name the queues that it receives from.
+// ReceivedQueues returns the keys of the queues that it receives from.
 func (f *Function) ReceivedQueues() []queuegroup.Key { return f.Worker.ReceivedQueues(f.queue) }
 
 func logEvent(log *slog.Logger, e work.Event) {
