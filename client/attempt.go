@@ -11,21 +11,21 @@ import (
 
 // Extended answers a heartbeat.
 type Extended struct {
-	LeaseUntil   time.Time `json:"lease_until"`   // without another heartbeat the attempt counts as lost after this
+	LeaseUntil   time.Time `json:"lease_until"`   // without another heartbeat, the attempt is lost after this
 	CancelWanted bool      `json:"cancel_wanted"` // stop, and call Fail
 }
 
-// Failure says how an attempt went wrong.
+// Failure describes why an attempt failed.
 type Failure struct {
-	Error      string        // what went wrong; required. 2 KiB of it are kept
+	Error      string        // required; the first 2 KiB are kept
 	Permanent  bool          // do not try again
-	RetryAfter time.Duration // try again after this, not after the back-off; not beside Permanent. Zero means the back-off
+	RetryAfter time.Duration // try again after this instead of the back-off; not with Permanent. Zero means the back-off
 }
 
-// Heartbeat extends the lease of an attempt whose delivery was answered 202: it then lasts the job's timeout from
-// now. leaseToken is the belfry-lease-token of that delivery, and the only right this call needs, as are Complete's
-// and Fail's; a client for these alone is made without Options.Token. ErrConflict means that the token is stale: the
-// attempt has ended, or another has begun. Stop then; nothing was changed.
+// Heartbeat extends the lease of an attempt whose delivery was answered 202, to the job's timeout from now. leaseToken is
+// the belfry-lease-token of that delivery. Heartbeat, Complete and Fail need no other token, so a client for these calls
+// needs no Options.Token. ErrConflict means that the token is stale: the attempt has ended, or another has begun. Then stop;
+// nothing was changed.
 func (c *Client) Heartbeat(ctx context.Context, id, leaseToken string) (Extended, error) {
 	call, err := attemptCall(id, "heartbeat", attemptDoc{LeaseToken: leaseToken})
 	if err != nil {
@@ -42,9 +42,8 @@ func (c *Client) Heartbeat(ctx context.Context, id, leaseToken string) (Extended
 	return e, nil
 }
 
-// Complete ends an attempt well: the job is done. result is any JSON of up to 64 KiB, as encoding/json writes it, a
-// json.RawMessage byte for byte; nil means none. A repeat gets the first answer, so it is tried again after a lost
-// one.
+// Complete ends an attempt successfully: the job is done. result is any JSON of up to 64 KiB, written by encoding/json, or a
+// json.RawMessage byte for byte; nil means none. A repeat gets the first answer, so the call is retried after a lost answer.
 func (c *Client) Complete(ctx context.Context, id, leaseToken string, result any) (Status, error) {
 	doc := attemptDoc{LeaseToken: leaseToken}
 	if result != nil {
@@ -56,20 +55,20 @@ func (c *Client) Complete(ctx context.Context, id, leaseToken string, result any
 	return c.end(ctx, id, "complete", doc)
 }
 
-// Fail ends an attempt with an error and says what the job is now: scheduled, to be tried again, failed for good, or
-// cancelled where that was wanted. A repeat gets the first answer, so it is tried again after a lost one.
+// Fail ends an attempt with an error and returns the job's status: scheduled (it will be retried), failed, or cancelled if
+// that was wanted. A repeat gets the first answer, so the call is retried after a lost answer.
 func (c *Client) Fail(ctx context.Context, id, leaseToken string, f Failure) (Status, error) {
 	doc := attemptDoc{LeaseToken: leaseToken, Error: f.Error, Permanent: f.Permanent, RetryAfter: duration(f.RetryAfter)}
 	return c.end(ctx, id, "fail", doc)
 }
 
-// attemptDoc is the body of the calls of those who have an attempt in hand.
+// attemptDoc is the body of Heartbeat, Complete and Fail.
 type attemptDoc struct {
 	LeaseToken string          `json:"lease_token"`
 	Error      string          `json:"error,omitempty"`
 	Permanent  bool            `json:"permanent,omitempty"`
 	RetryAfter string          `json:"retry_after,omitempty"`
-	Result     json.RawMessage `json:"-"` // put in as it is
+	Result     json.RawMessage `json:"-"` // inserted byte for byte
 }
 
 func attemptCall(id, act string, doc attemptDoc) (call, error) {

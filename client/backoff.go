@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// pause is the wait after the nth try (1 is the first): it doubles from MinWait to MaxWait, and half of it is
-// chance, so that many clients do not come back at the same moment.
+// pause is the wait after the nth try (1 is the first): it doubles from MinWait to MaxWait, and half of it is random, so
+// that many clients do not retry at the same moment.
 func (r *Retry) pause(try int) time.Duration {
 	d := r.MinWait
 	for i := 1; i < try && d < r.MaxWait; i++ {
@@ -20,13 +20,13 @@ func (r *Retry) pause(try int) time.Duration {
 	return d/2 + time.Duration(float64(d/2)*r.Chance())
 }
 
-// verdict is what becomes of a call after a try.
+// verdict says how a call goes on after a try.
 type verdict struct {
 	again bool
 	wait  time.Duration // at least this long
 }
 
-// judge decides about a try that did not succeed. repeatable says that the call may reach the server twice.
+// judge decides what follows a failed try. repeatable says that the call may reach the server twice.
 func (r *Retry) judge(err error, repeatable bool) verdict {
 	var p *Problem
 	if !errors.As(err, &p) {
@@ -37,21 +37,21 @@ func (r *Retry) judge(err error, repeatable bool) verdict {
 	case p.Status == http.StatusTooManyRequests:
 		v.again = true // refused before anything was done
 	case p.transient():
-		v.again = repeatable // the answer to "did it happen" may be lost behind these
+		v.again = repeatable // after these the server may or may not have done it
 	case p.Status == http.StatusConflict:
-		v.again = repeatable && p.RetryAfter > 0 // the first try with this Idempotency-Key is still at work
+		v.again = repeatable && p.RetryAfter > 0 // the first try with this Idempotency-Key is still running
 	}
 	v.again = v.again && v.wait <= r.MaxWait
 	return v
 }
 
-// neverSent reports whether the server cannot have seen the request, because no connection came about.
+// neverSent reports whether the server cannot have received the request, because there was no connection.
 func neverSent(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"
 }
 
-// sleep waits, or returns the reason why ctx ended.
+// sleep waits, or returns why ctx ended.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -63,7 +63,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// retryAfter reads the header in both its forms. What is malformed or past counts as none.
+// retryAfter reads the header in both its forms. A malformed or past value counts as none.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	text := h.Get("Retry-After")
 	if n, err := strconv.ParseInt(text, 10, 32); err == nil {

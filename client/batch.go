@@ -23,10 +23,10 @@ type Item struct {
 	Err error // a *Problem
 }
 
-// SubmitBatch submits any number of jobs; item i is for job i. They go in parts of up to 10,000 jobs or 16 MiB, each
-// one transaction: of a part those jobs that are right are written, or none when the error is about the part. On an
-// error the items of the parts before it are returned with it, and jobs from len(items) on were not sent, but for
-// the part that failed: see ErrUnknown. Parts are tried again as Submit is.
+// SubmitBatch submits any number of jobs; item i is for job i. They are sent in parts of up to 10,000 jobs or 16 MiB, each
+// one transaction. Of a part the valid jobs are written, or none if the part as a whole fails. On an error SubmitBatch also
+// returns the items of the parts before; jobs from len(items) on were not written, except perhaps those of the failed part:
+// see ErrUnknown. Parts are retried as in Submit.
 func (c *Client) SubmitBatch(ctx context.Context, jobs []NewJob) ([]Item, error) {
 	documents := make([]json.RawMessage, len(jobs))
 	for i := range jobs {
@@ -38,9 +38,9 @@ func (c *Client) SubmitBatch(ctx context.Context, jobs []NewJob) ([]Item, error)
 	return c.SubmitDocuments(ctx, documents, "")
 }
 
-// SubmitDocuments is SubmitBatch for jobs that are JSON documents already, as POST /v1/jobs reads them: each is
-// sent byte for byte. Their idempotency key is key and the part's number; "" means a random one. With the same key
-// and the same documents a repeated call gets the first one's answers, for as long as the server keeps them.
+// SubmitDocuments is SubmitBatch for jobs that are JSON documents already, in the form of POST /v1/jobs. Each is sent byte
+// for byte. Their idempotency key is key and the part's number; "" means a random one. With the same key and the same
+// documents a repeated call gets the first one's answers, for as long as the server keeps them.
 func (c *Client) SubmitDocuments(ctx context.Context, documents []json.RawMessage, key string) ([]Item, error) {
 	if key == "" {
 		key = rand.Text()
@@ -61,8 +61,8 @@ func (c *Client) SubmitDocuments(ctx context.Context, documents []json.RawMessag
 	return items, nil
 }
 
-// documentFault says why a document cannot be sent as one of a batch: it is not JSON, which in the middle of others could say
-// anything, or not in UTF-8, or nested too deep. "" means that it can.
+// documentFault returns why a document cannot be part of a batch: it is not JSON (inside the list it could mean anything),
+// not UTF-8, or nested too deep. "" means that it can.
 func documentFault(document []byte) string {
 	facts, err := jsonscan.Scan(document)
 	switch {
@@ -74,7 +74,7 @@ func documentFault(document []byte) string {
 	return ""
 }
 
-// partOf is how many documents the next request takes, at least one. Zero means that the first has a documentFault.
+// partOf returns how many documents the next request takes, at least one. Zero means that the first has a documentFault.
 func partOf(documents []json.RawMessage) int {
 	size := 0
 	for n, d := range documents[:min(len(documents), maxBatch)] {

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// maxAnswer bounds what is read of one answer: a batch's, of 32 MiB of jobs and what is around them.
+// maxAnswer bounds the bytes read of one answer: a batch's has 32 MiB of jobs and the JSON around them.
 const maxAnswer = 128 << 20
 
 // keyHeader makes a repeated submit get the first one's answer.
 const keyHeader = "Idempotency-Key"
 
-// call is one operation, however many tries it takes.
+// call is one operation, with all its tries.
 type call struct {
 	method, path string
 	query        url.Values
@@ -26,22 +26,22 @@ type call struct {
 	header       map[string]string
 	key          string        // Idempotency-Key; "" means none
 	repeatable   bool          // may reach the server twice, with or without a key
-	reads        bool          // changes nothing, although its method may; a GET need not say so
+	reads        bool          // changes nothing although its method is no GET
 	wait         time.Duration // added to the timeout of a try
 }
 
 func (c *call) name() string { return c.method + " " + c.path }
 
-// writes reports whether the operation may change something: then a lost answer leaves open whether it did.
+// writes reports whether the operation may change something: after a lost answer it is unknown whether it did.
 func (c *call) writes() bool {
 	return !c.reads && !slices.Contains([]string{http.MethodGet, http.MethodHead}, c.method)
 }
 
-// do makes tries until one succeeds, one fails for good, or they are used up; the last error counts. It returns
-// the status and the body of an answer from 200 to 299.
+// do tries until a try succeeds, one fails for good, or the tries are used up; then it returns the last error. It returns
+// the status and body of an answer from 200 to 299.
 //
-// A call with an Idempotency-Key is repeatable. While an earlier try with the key is still at work the call waits,
-// for as long as one try may take: that is no try of its own.
+// A call with an Idempotency-Key is repeatable. While an earlier try with the key is still running, the call waits for up to
+// the time of one try; this does not count as a try.
 func (c *Client) do(ctx context.Context, call call) (int, []byte, error) {
 	if err := call.check(); err != nil {
 		return 0, nil, err
@@ -71,13 +71,13 @@ func (c *Client) do(ctx context.Context, call call) (int, []byte, error) {
 	}
 }
 
-// isInFlight reports whether an earlier try with the same Idempotency-Key is still at work.
+// isInFlight reports whether an earlier try with the same Idempotency-Key is still running.
 func isInFlight(err error) bool {
 	var p *Problem
 	return errors.As(err, &p) && p.Status == http.StatusConflict && p.RetryAfter > 0
 }
 
-// finally marks an error of a write that may have been done.
+// finally marks the error of a write that may have happened.
 func finally(err error, unknown bool) error {
 	var p *Problem
 	answered := errors.As(err, &p) && p.Status < 500 && p.Status != http.StatusTooManyRequests && !p.transient() && !isInFlight(err)
@@ -87,7 +87,7 @@ func finally(err error, unknown bool) error {
 	return fmt.Errorf("%w: %w", ErrUnknown, err)
 }
 
-// leavesUnknown reports whether a write may have been done although err came back.
+// leavesUnknown reports whether a write may have happened despite err.
 func leavesUnknown(err error) bool {
 	var p *Problem
 	if errors.As(err, &p) {
@@ -96,7 +96,7 @@ func leavesUnknown(err error) bool {
 	return !neverSent(err)
 }
 
-// try sends one request and reads its answer whole.
+// try sends one request and reads the whole answer.
 func (c *Client) try(ctx context.Context, call *call) (int, []byte, error) {
 	limited, cancel := context.WithTimeout(ctx, c.opts.Retry.Timeout+call.wait)
 	defer cancel()
@@ -123,7 +123,7 @@ func (c *Client) try(ctx context.Context, call *call) (int, []byte, error) {
 	return resp.StatusCode, body, nil
 }
 
-// readAnswer reads a body as far as an answer of this API may go.
+// readAnswer reads a body up to the longest answer of this API.
 func readAnswer(resp *http.Response) ([]byte, error) {
 	tooLong := fmt.Errorf("%w: it is longer than %d bytes", ErrForeign, maxAnswer)
 	if resp.ContentLength > maxAnswer {
@@ -166,7 +166,7 @@ func (c *Client) request(ctx context.Context, call *call) (*http.Request, error)
 	return r, nil
 }
 
-// lost is the error of a try without an answer. Where the caller's ctx ended, that is what it says.
+// lost returns the error of a try without an answer. If the caller's ctx ended, the error says so.
 func (c *Client) lost(ctx context.Context, call *call, err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {

@@ -13,7 +13,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Options of a client. The zero value is ready.
+// Options configure a client. The zero value is ready to use.
 type Options struct {
 	Token      string       // sent as a bearer token. Zero means none
 	HTTPClient *http.Client // makes the requests; its redirects are not followed. Nil means one with bounded dials and idle connections
@@ -21,25 +21,25 @@ type Options struct {
 	Retry      Retry
 }
 
-// Retry says how often and how patiently a call is tried again.
+// Retry configures how often a call is retried, and the waits.
 type Retry struct {
-	Tries   int            // of one call, the first included; 1 means never again. Zero means 5
+	Tries   int            // tries of one call, the first included; 1 means no retry. Zero means 5
 	MinWait time.Duration  // before the second try; it doubles from there. Zero means 100 ms
 	MaxWait time.Duration  // bounds every wait; a Retry-After beyond it ends the call with the server's answer. Zero means 30 s
-	Timeout time.Duration  // of one try, ?wait= not counted. Zero means 75 s, longer than the server takes at most
+	Timeout time.Duration  // of one try, without ?wait=. Zero means 75 s, longer than the server's own limit
 	Chance  func() float64 // places the jitter, 0 … 1. Nil means math/rand
 }
 
 // Client calls one server. It is safe for concurrent use.
 type Client struct {
-	base string // without a slash at its end
-	host string // of it, for messages
+	base string // without a slash at the end
+	host string // of base, for messages
 	opts Options
 	http *http.Client
 }
 
-// New returns a client of the API at an address such as "https://belfry.example" or "http://127.0.0.1:8080"; see BaseAddress.
-// The address carries no user, password, query or fragment: access is by Options.Token.
+// New returns a client of the API at an address such as "https://belfry.example" or "http://127.0.0.1:8080"; see
+// BaseAddress. The address must have no user, password, query or fragment; use Options.Token for access.
 func New(address string, opts Options) (*Client, error) {
 	u, err := url.Parse(BaseAddress(address))
 	switch {
@@ -70,11 +70,11 @@ func New(address string, opts Options) (*Client, error) {
 	return &Client{base: u.String(), host: u.Host, opts: opts, http: httpClient(opts.HTTPClient)}, nil
 }
 
-// pages are addresses of the API that people copy instead of its own.
+// pages are addresses of pages of the API that people copy instead of its base address.
 var pages = []string{"/v1", "/docs", "/openapi.json", "/metrics"}
 
-// BaseAddress is the address that calls are made below: the given one without a slash at its end, and without a page of the
-// API that was copied with it, such as /v1. Where Belfry is served below a path that ends like one, say it twice:
+// BaseAddress returns the base address of calls: the given one without a slash at the end, and without a copied page of the
+// API, such as /v1. If Belfry is served below a path that ends like such a page, write it twice:
 // "https://gateway.example/v1/v1".
 func BaseAddress(address string) string {
 	address = strings.TrimRight(address, "/")
@@ -92,8 +92,7 @@ func zero[T int | time.Duration](option *T, value T) {
 	}
 }
 
-// httpClient is a copy of given that follows no redirects: a request that was redirected may lose its method,
-// its body or its token on the way.
+// httpClient returns a copy of given that follows no redirects: a redirected request may lose its method, body or token.
 func httpClient(given *http.Client) *http.Client {
 	c := http.Client{Transport: &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,

@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// DeadFilter selects dead letters. Redrive and Discard want at least one field; All where none says which are
-// meant. What a call cannot filter by is refused by name, never left out.
+// DeadFilter selects dead letters. Redrive and Discard need at least one field; All selects all dead letters. A call
+// refuses, by name, a field that it cannot filter by.
 type DeadFilter struct {
 	Type         string
 	Tenant       *string   // a pointer to "" means those without a tenant
-	ErrorGroup   string    // those that failed alike: DeadGroup.ErrorGroup
+	ErrorGroup   string    // those with one kind of error: DeadGroup.ErrorGroup
 	FailedBefore time.Time // those that failed before
-	IDs          []string  // Redrive and Discard, 1 to 1,000; empty and not nil is refused, for it would mean all
+	IDs          []string  // Redrive and Discard, 1 to 1,000; empty but not nil is refused, because it could mean all
 	All          bool
 }
 
-// DeadLetters goes through the dead letters that match, newest first, as List does.
+// DeadLetters iterates over the dead letters that match, newest first, as List does.
 func (c *Client) DeadLetters(ctx context.Context, f DeadFilter) iter.Seq2[*Job, error] {
 	q := f.query()
 	q.Del("all") // a list without a filter is all of them
@@ -30,8 +30,8 @@ func (c *Client) DeadLetters(ctx context.Context, f DeadFilter) iter.Seq2[*Job, 
 	return c.pages(ctx, "/v1/dead-letters", q)
 }
 
-// DeadGroup is dead letters of one type that failed alike: their last errors differ in numbers, ids, addresses and
-// quoted parts only.
+// DeadGroup is a group of dead letters of one type with one kind of error: their last errors differ only in numbers, ids,
+// addresses and quoted parts.
 type DeadGroup struct {
 	Count       int       `json:"count"`
 	Type        string    `json:"type"`
@@ -41,14 +41,14 @@ type DeadGroup struct {
 	LastFailed  time.Time `json:"last_failed_at"`
 }
 
-// DeadGroups is dead letters by what went wrong.
+// DeadGroups counts dead letters by error group.
 type DeadGroups struct {
 	Items  []DeadGroup `json:"items"`  // the largest first
-	Capped bool        `json:"capped"` // 100,000 were counted, the newest: there may be more
+	Capped bool        `json:"capped"` // the newest 100,000 were counted: there may be more
 }
 
-// DeadGroups counts the dead letters that match by what went wrong; at most limit groups, zero means the server's
-// default, 1,000 is the most.
+// DeadGroups counts the dead letters that match by error group, at most limit groups; zero means the server's default, the
+// maximum is 1,000.
 func (c *Client) DeadGroups(ctx context.Context, f DeadFilter, limit int) (DeadGroups, error) {
 	q := f.query()
 	q.Del("all")
@@ -68,8 +68,8 @@ func (c *Client) DeadGroups(ctx context.Context, f DeadFilter, limit int) (DeadG
 	return groups, nil
 }
 
-// Discard deletes up to limit dead letters that match and says how many; zero means the server's default, 10,000 is
-// the most. They are gone for good. It is not tried again after a lost answer.
+// Discard deletes up to limit dead letters that match for ever, and returns their number; zero means the server's default,
+// the maximum is 10,000. It is not retried after a lost answer.
 func (c *Client) Discard(ctx context.Context, f DeadFilter, limit int) (int, error) {
 	if f.IDs != nil && len(f.IDs) == 0 {
 		return 0, FieldErrors{{Field: "id", Rule: "must stand 1 to 1000 times"}}

@@ -12,11 +12,11 @@ import (
 	"github.com/belfry-dev/belfry/core/jsonscan"
 )
 
-// textRule is what the API says of text in another encoding.
+// textRule is the API's rule for text in another encoding.
 const textRule = "must be valid UTF-8"
 
-// encode writes the document of a call. encoding/json puts U+FFFD in place of bytes that are not UTF-8, so that two keys
-// could become one: a field that holds such bytes is refused, as the API would.
+// encode writes the document of a call. It refuses fields with bytes that are not UTF-8, as the API does: encoding/json
+// would replace them by U+FFFD, so that two keys could become one.
 func encode(document any) ([]byte, error) {
 	b, err := json.Marshal(document)
 	if err != nil || !core.ReplacesText(b) {
@@ -35,16 +35,16 @@ func encode(document any) ([]byte, error) {
 	return nil, faults.Err()
 }
 
-// withMember puts a member at the end of a document, byte for byte.
+// withMember appends a member to a document, byte for byte.
 func withMember(document []byte, name string, value []byte) []byte {
 	document = append(document[:len(document)-1], `,"`+name+`":`...)
 	return append(append(document, value...), '}')
 }
 
-// nameOf says what the last part of a path under /v1 names.
+// nameOf returns what the last part of a path under /v1 names.
 var nameOf = map[string]string{"jobs": "id", "types": "type", "schedules": "name", "tokens": "id"}
 
-// check refuses what no request can carry, or would carry as something else.
+// check refuses values that a request cannot carry or would change.
 func (c *call) check() error {
 	var faults FieldErrors
 	if strings.Contains(c.path, noSchedule) {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Status says where a job is on its way.
+// Status is a job's state.
 type Status string
 
 // The six statuses. A job is live while scheduled, queued or running; the other three are ends.
@@ -29,7 +29,7 @@ const (
 // Ended reports whether the job has reached one of its three ends.
 func (s Status) Ended() bool { return s == Done || s == Failed || s == Cancelled }
 
-// Job is a job as it stood when the server answered. Zero fields are those it has not.
+// Job is a job at the time of the server's answer. A zero field means that the job has none.
 type Job struct {
 	ID           string
 	Type         string
@@ -39,12 +39,12 @@ type Job struct {
 	RunAt        time.Time
 	Status       Status
 	Reason       string // why it was cancelled: ReasonCancelled or ReasonExpired; "" otherwise
-	CancelWanted bool   // it runs, and its worker is told to stop
+	CancelWanted bool   // it runs and its worker has to stop it
 	Attempts     int
 	MaxAttempts  int
-	Snoozes      int // how often its handler asked for a later run; these use no attempt
+	Snoozes      int // how often its handler asked for a later run; this uses no attempt
 	Errors       []AttemptError
-	Result       json.RawMessage // what its handler answered
+	Result       json.RawMessage // its handler's result
 	DedupeKey    string
 	Timeout      time.Duration
 	ExpiresAt    time.Time
@@ -54,24 +54,24 @@ type Job struct {
 	WorkerID     string
 	LeaseUntil   time.Time
 	Schedule     string    // the schedule that made it
-	ScheduledFor time.Time // the due instant it runs for; of several, the last
+	ScheduledFor time.Time // the due instant that it runs for; the last one if there are several
 	CatchUp      bool      // made up late
-	Covers       int64     // how many due instants it stands for, where more than one
+	Covers       int64     // how many due instants it covers, if more than one
 	CoversFrom   time.Time // the first of these
 	CreatedAt    time.Time
 	StartedAt    time.Time
 	FinishedAt   time.Time
-	// OutOfRange has what SQL stored for times that RFC 3339 has no form for, by field: {"run_at": "infinity"}. The field itself
-	// is then the first or last time that RFC 3339 has.
+	// OutOfRange has the times stored by SQL that RFC 3339 cannot express, by field: {"run_at": "infinity"}. The field
+	// itself is then the first or last time of RFC 3339.
 	OutOfRange map[string]string
-	Unreadable string // a value of the row cannot be read, and what the store says of it: Payload is null, Errors and other large values are empty
-	Duplicate  bool   // of a submit: the dedupe key was taken, and this is the job that has it
-	Abridged   bool   // of a batch: this duplicate came without its payload, errors and target; Get has them
+	Unreadable string // the store's error if a value of the row cannot be read: then Payload is null, and Errors and other large values are empty
+	Duplicate  bool   // after a submit: the dedupe key was taken, and this is the job that has it
+	Abridged   bool   // in a batch: this duplicate lacks its payload, errors and target; Get returns them
 
 	document []byte
 }
 
-// AttemptError is one attempt that was no success.
+// AttemptError is a failed attempt.
 type AttemptError struct {
 	Attempt int       `json:"attempt"`
 	At      time.Time `json:"at"`
@@ -80,10 +80,10 @@ type AttemptError struct {
 	Losses  int       `json:"losses"` // of a lost run: how many in a row were lost with their workers
 }
 
-// Document is the job as the server wrote it, byte for byte, fields this version does not know included.
+// Document returns the job as the server wrote it, byte for byte, including fields that this version does not know.
 func (j *Job) Document() json.RawMessage { return j.document }
 
-// jobDoc is what the API writes.
+// jobDoc is the API's form of a job.
 type jobDoc struct {
 	ID           string          `json:"id"`
 	Type         string          `json:"type"`
@@ -178,7 +178,7 @@ func readDurations(texts []string) ([]time.Duration, error) {
 	return waits, nil
 }
 
-// readJob reads the answer of a call that answers with a job.
+// readJob reads an answer that is a job.
 func readJob(call string, body []byte) (*Job, error) {
 	var j Job
 	if err := json.Unmarshal(body, &j); err != nil || j.ID == "" {
@@ -187,7 +187,7 @@ func readJob(call string, body []byte) (*Job, error) {
 	return &j, nil
 }
 
-// foreign is the error of an answer that is not this API's: the address leads somewhere else.
+// foreign returns the error for an answer that is not this API's: the address belongs to something else.
 func foreign(call string) error {
 	return fmt.Errorf("%s: %w: is the address right?", call, ErrForeign)
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Get looks at a job.
+// Get returns a job.
 func (c *Client) Get(ctx context.Context, id string) (*Job, error) {
 	return c.get(ctx, id, 0)
 }
@@ -30,8 +30,8 @@ func pollOf(c *http.Client) time.Duration {
 	return max(poll, time.Millisecond)
 }
 
-// Wait returns the job once it has ended. When ctx ends first it returns the job as last seen, which may be nil, and
-// the error. Its requests stay open for up to 30 s, less where the timeout of Options.HTTPClient is shorter.
+// Wait returns the job once it has ended. If ctx ends first, it returns the job as last seen, which may be nil, and the
+// error. Its requests stay open for up to 30 s, or less if the timeout of Options.HTTPClient is shorter.
 func (c *Client) Wait(ctx context.Context, id string) (*Job, error) {
 	job, err := c.get(ctx, id, 0)
 	for err == nil && !job.Status.Ended() {
@@ -55,29 +55,29 @@ func (c *Client) get(ctx context.Context, id string, wait time.Duration) (*Job, 
 	return readJob(call.name(), body)
 }
 
-// Cancel cancels a job. One that waits is cancelled and never starts; one that runs comes back with CancelWanted,
-// and its worker is told to stop. An ended one is ErrConflict.
+// Cancel cancels a job. A waiting job is cancelled and never starts. A running job comes back with CancelWanted, and its
+// worker stops it. ErrConflict: the job has ended.
 func (c *Client) Cancel(ctx context.Context, id string) (*Job, error) {
 	return c.change(ctx, id, "cancel", nil)
 }
 
-// Retry puts a dead letter back: scheduled now, its attempts counted from 0. ErrConflict where it has not failed, or
-// where another live job holds its dedupe key; Problem.JobID is that one.
+// Retry puts a dead letter back: scheduled now, its attempts counted from 0. ErrConflict: the job has not failed, or another
+// live job has its dedupe key (Problem.JobID).
 func (c *Client) Retry(ctx context.Context, id string) (*Job, error) {
 	return c.change(ctx, id, "retry", nil)
 }
 
-// Reschedule gives a waiting job another time. One that runs or has ended is ErrConflict.
+// Reschedule gives a waiting job another time. ErrConflict: the job runs or has ended.
 func (c *Client) Reschedule(ctx context.Context, id string, runAt time.Time) (*Job, error) {
 	return c.change(ctx, id, "reschedule", map[string]string{"run_at": instant(runAt)})
 }
 
-// RescheduleIn gives a waiting job a time that far ahead, by the store's clock. Zero means now.
+// RescheduleIn gives a waiting job a time d from now, by the store's clock. Zero means now.
 func (c *Client) RescheduleIn(ctx context.Context, id string, delay time.Duration) (*Job, error) {
 	return c.change(ctx, id, "reschedule", map[string]string{"delay": delay.String()})
 }
 
-// change is not tried again after a lost answer: repeated, it would meet the state that it made itself.
+// change is not retried after a lost answer: the repeat would find the state that the first try made.
 func (c *Client) change(ctx context.Context, id, act string, fields map[string]string) (*Job, error) {
 	call := call{method: http.MethodPost, path: jobPath(id) + "/" + act}
 	if fields != nil {
@@ -93,10 +93,10 @@ func (c *Client) change(ctx context.Context, id, act string, fields map[string]s
 	return readJob(call.name(), body)
 }
 
-// jobPath is a job's path. An id that is none is refused by the server.
+// jobPath returns a job's path. The server refuses an invalid id.
 func jobPath(id string) string { return "/v1/jobs/" + segment(id) }
 
-// remove deletes what a path names. It is not tried again after a lost answer.
+// remove deletes what path names. It is not retried after a lost answer.
 func (c *Client) remove(ctx context.Context, path string) error {
 	call := call{method: http.MethodDelete, path: path}
 	status, _, err := c.do(ctx, call)
@@ -106,7 +106,7 @@ func (c *Client) remove(ctx context.Context, path string) error {
 	return err
 }
 
-// segment is a name as one part of a path. What would lead to another path becomes a name that nothing has.
+// segment escapes a name as one part of a path. A name that would lead to another path becomes one that nothing has.
 func segment(name string) string {
 	if name == "" || name == "." || name == ".." {
 		name = "-" + name

@@ -9,17 +9,16 @@ import (
 	"time"
 )
 
-// JobType is the definition of a type: what its jobs get where they say nothing themselves. Zero fields define
-// nothing.
+// JobType is the definition of a type: the defaults for its jobs. Zero fields define nothing.
 type JobType struct {
 	Type         string
-	Target       *Target       // delivers the type's jobs to a URL. As it is read, the values of its headers are asterisks
+	Target       *Target       // delivers the type's jobs to a URL. When read, the values of its headers are asterisks
 	Timeout      time.Duration // of one attempt
 	MaxAttempts  int
 	Backoff      []time.Duration
-	ExpiresAfter time.Duration // jobs that name no ExpiresAt are cancelled when they have not started so long after RunAt
-	ExpectWithin time.Duration // an alert is raised when no job of the type was done for so long
-	CreatedAt    time.Time     // by the server, as is UpdatedAt
+	ExpiresAfter time.Duration // jobs without ExpiresAt are cancelled if they have not started this long after RunAt
+	ExpectWithin time.Duration // an alert is raised if no job of the type was done for this long
+	CreatedAt    time.Time     // set by the server, like UpdatedAt
 	UpdatedAt    time.Time
 
 	document []byte
@@ -70,9 +69,9 @@ func (t *JobType) UnmarshalJSON(document []byte) error {
 	return nil
 }
 
-// PutType makes the definition of a type, or replaces the one there is as a whole; made tells which. Jobs that are
-// submitted from then on get it; its target also holds for those that wait. Repeated it comes to the same, so it is
-// tried again after a lost answer; made is then about the last try.
+// PutType makes the definition of a type, or replaces it as a whole; made says which. It applies to jobs submitted from then
+// on; its target applies to waiting jobs too. It is safe to repeat, so it is retried after a lost answer; made is then about
+// the last try.
 func (c *Client) PutType(ctx context.Context, t JobType) (kept *JobType, made bool, err error) {
 	body, err := encode(jobTypeDoc{
 		Target: t.Target, Timeout: duration(t.Timeout), MaxAttempts: t.MaxAttempts, Backoff: durations(t.Backoff), ExpectWithin: duration(t.ExpectWithin),
@@ -90,7 +89,7 @@ func (c *Client) PutType(ctx context.Context, t JobType) (kept *JobType, made bo
 	return kept, status == http.StatusCreated, err
 }
 
-// GetType looks at the definition of a type. ErrNotFound means that there is none, even if there are jobs of the type.
+// GetType returns the definition of a type. ErrNotFound means that there is none, even if there are jobs of the type.
 func (c *Client) GetType(ctx context.Context, name string) (*JobType, error) {
 	call := call{method: http.MethodGet, path: typePath(name), repeatable: true}
 	_, answer, err := c.do(ctx, call)
@@ -100,14 +99,14 @@ func (c *Client) GetType(ctx context.Context, name string) (*JobType, error) {
 	return readType(call.name(), answer)
 }
 
-// ListTypes goes through the definitions, by name, page by page as far as the loop goes. An error ends it: it comes
-// with a nil definition.
+// ListTypes iterates over the definitions in the order of their names, and fetches pages as the loop needs them. An error
+// ends it and comes with a nil definition.
 func (c *Client) ListTypes(ctx context.Context) iter.Seq2[*JobType, error] {
 	return listed[JobType](ctx, c, "/v1/types", url.Values{"limit": {"1000"}})
 }
 
-// DeleteType deletes the definition of a type. Its jobs stay; those that wait for a target it named wait on. It is
-// not tried again after a lost answer. ErrNotFound means that there is none.
+// DeleteType deletes the definition of a type. Its jobs stay; jobs that wait for its target go on waiting. It is not retried
+// after a lost answer. ErrNotFound means that there is none.
 func (c *Client) DeleteType(ctx context.Context, name string) error {
 	return c.remove(ctx, typePath(name))
 }

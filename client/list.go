@@ -26,8 +26,8 @@ type Filter struct {
 	PageSize  int       // jobs of one request, at most 1,000. Zero means the server's default
 }
 
-// List goes through the jobs that match, newest first, page by page as far as the loop goes. Where few match among
-// many, one job may take several requests. An error ends it: it comes with a nil job.
+// List iterates over the jobs that match, newest first, and fetches pages as the loop needs them. If few of many jobs match,
+// one job may take several requests. An error ends it and comes with a nil job.
 func (c *Client) List(ctx context.Context, f Filter) iter.Seq2[*Job, error] {
 	q := url.Values{}
 	for _, s := range f.Statuses {
@@ -46,12 +46,12 @@ func (c *Client) List(ctx context.Context, f Filter) iter.Seq2[*Job, error] {
 	return c.pages(ctx, "/v1/jobs", q)
 }
 
-// pages goes through a list of jobs.
+// pages iterates over a list of jobs.
 func (c *Client) pages(ctx context.Context, path string, q url.Values) iter.Seq2[*Job, error] {
 	return listed[Job](ctx, c, path, q)
 }
 
-// listed goes through a list, page by page. A page may be short, or empty, before the last one.
+// listed iterates over a list, page by page. A page before the last may be short or empty.
 func listed[T any](ctx context.Context, c *Client, path string, q url.Values) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		for query := maps.Clone(q); ; {

@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-dev/belfry/core/dialfault"
 )
 
-// lostBy says why there is no answer, for people: what was tried, and what became of it. host is the server's, with its port.
+// lostBy explains why there is no answer: what was tried, and how it failed. host is the server's, with its port.
 func lostBy(err error, host string) string {
 	var op *net.OpError
 	errors.As(err, &op)
@@ -26,7 +26,7 @@ func lostBy(err error, host string) string {
 	return causeOf(err)
 }
 
-// causeOf is what went wrong at last, without the names that Go's packages put before it.
+// causeOf returns the innermost error's text, without the prefixes of Go's packages.
 func causeOf(err error) string {
 	text := ""
 	if err != nil {

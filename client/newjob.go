@@ -16,8 +16,8 @@ const (
 	Bulk     Priority = "bulk"
 )
 
-// NewJob is a job to submit. Zero fields take the server's defaults. The server judges every rule; what it
-// refuses comes back as FieldErrors.
+// NewJob is a job to submit. Zero fields take the server's defaults. The server checks every rule and returns FieldErrors
+// for what it refuses.
 type NewJob struct {
 	Type     string // names the handler; required
 	Payload  any    // any JSON: a json.RawMessage is sent byte for byte, all else as json.Marshal writes it. Nil means {}
@@ -35,18 +35,18 @@ type NewJob struct {
 	Target      *Target         // delivers it to a URL instead of the type's handler
 	Tags        []string
 
-	// IdempotencyKey makes a repeated Submit get the first one's answer. Zero means a random one, so that the
-	// tries of one call are one submit. It is not looked at in a batch.
+	// IdempotencyKey makes a repeated Submit get the first one's answer. Zero means a random key, so that the tries of one
+	// call are one submit. A batch ignores it.
 	IdempotencyKey string
 }
 
-// Target is where a job without a handler is delivered.
+// Target is the URL to which a job without a handler is delivered.
 type Target struct {
 	URL     string            `json:"url"`
 	Headers map[string]string `json:"headers,omitempty"`
 }
 
-// newJobDoc is what the API reads, but for the payload.
+// newJobDoc is the API's form of a new job, without the payload.
 type newJobDoc struct {
 	Type        string   `json:"type"`
 	Priority    Priority `json:"priority,omitempty"`
@@ -62,8 +62,7 @@ type newJobDoc struct {
 	Tags        []string `json:"tags,omitempty"`
 }
 
-// Document is the job as the API reads it. The payload's bytes are put in as they are: encoding/json would
-// rewrite them.
+// Document returns the job as the API reads it. It inserts the payload byte for byte: encoding/json would rewrite it.
 func (j *NewJob) Document() ([]byte, error) {
 	doc := newJobDoc{
 		Type: j.Type, Priority: j.Priority, Tenant: j.Tenant, RunAt: instant(j.RunAt), Delay: duration(j.Delay), DedupeKey: j.DedupeKey,
@@ -72,7 +71,7 @@ func (j *NewJob) Document() ([]byte, error) {
 	return withPayload(doc, j.Payload)
 }
 
-// withPayload is a document with a payload, unless that is nil.
+// withPayload adds a payload to a document, unless it is nil.
 func withPayload(document, payload any) ([]byte, error) {
 	b, err := encode(document)
 	if err != nil || payload == nil {
@@ -85,7 +84,7 @@ func withPayload(document, payload any) ([]byte, error) {
 	return withMember(b, "payload", value), nil
 }
 
-// instant is a time as the API reads it; "" for none.
+// instant writes a time as the API reads it; "" for none.
 func instant(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -93,7 +92,7 @@ func instant(t time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// duration is a duration as the API reads it; "" for none.
+// duration writes a duration as the API reads it; "" for none.
 func duration(d time.Duration) string {
 	if d == 0 {
 		return ""

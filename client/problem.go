@@ -12,36 +12,35 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Sentinels for errors.Is. A *Problem matches those of its status.
+// Sentinels for errors.Is. A *Problem matches the sentinels of its status.
 var (
 	ErrNotFound     = errors.New("not found")                                       // 404: there is no such thing, for this token
 	ErrConflict     = errors.New("the state does not allow it")                     // 409: see Problem.Reason and Problem.JobID
-	ErrChanged      = errors.New("it has changed meanwhile")                        // 412: look at it again
+	ErrChanged      = errors.New("it has changed meanwhile")                        // 412: read it again
 	ErrInvalid      = errors.New("refused as invalid")                              // 400, 413, 415, 422: see FieldErrors
 	ErrAccess       = errors.New("access refused")                                  // 401 and 403
 	ErrUnauthorized = errors.New("the token is missing, wrong, expired or revoked") // 401
 	ErrForbidden    = errors.New("the token may not do this")                       // 403
 	ErrThrottled    = errors.New("too many requests")                               // 429, after all tries
 	ErrUnreachable  = errors.New("the server cannot be reached or is out of order") // no connection, no answer, 408, 502 to 504, 520 to 527
-	ErrForeign      = errors.New("the answer is not one of this API")               // the address leads somewhere else
-	ErrUnknown      = errors.New("it may or may not have happened")                 // a write was sent and its answer is lost
+	ErrForeign      = errors.New("the answer is not one of this API")               // the address belongs to something else
+	ErrUnknown      = errors.New("it may or may not have happened")                 // a write was sent and its answer was lost
 )
 
-// FieldErrors is every rule a document breaks; errors.As finds it in the answer to a bad submit.
+// FieldErrors lists every rule that a document breaks; errors.As finds it in the answer to a bad submit.
 type FieldErrors = core.FieldErrors
 
-// FieldError names a field and the rule it breaks.
+// FieldError names a field and the rule that it breaks.
 type FieldError = core.FieldError
 
-// Problem is an answer that is an error: the server's RFC 9457 document, or what could be made out of an answer
-// that has none.
+// Problem is an error answer: the server's RFC 9457 document, or one made from an answer without it.
 type Problem struct {
 	Status     int
 	Detail     string
-	Fields     FieldErrors   // 400, 413, 415, 422: what is wrong with what was sent
+	Fields     FieldErrors   // 400, 413, 415, 422: what is wrong with the request
 	Reason     string        // 409: why
 	JobID      string        // 409: the live job that holds the dedupe key, if that is why
-	RetryAfter time.Duration // as the server asks; zero means it does not
+	RetryAfter time.Duration // the wait that the server asks for; zero means none
 	Call       string        // method and path, for messages
 }
 
@@ -54,8 +53,8 @@ func (p *Problem) Is(target error) bool {
 	return slices.Contains(sentinels[p.Status], target) || target == ErrUnreachable && p.transient()
 }
 
-// transient reports whether the server, or a proxy before it, was out of order for the moment: what is sent again may be
-// answered. The statuses from 520 to 527 are Cloudflare's for an origin that it cannot reach or understand.
+// transient reports whether the server or a proxy was out of order temporarily, so that a retry may succeed. The statuses
+// from 520 to 527 are Cloudflare's for an origin that it cannot reach or understand.
 func (p *Problem) transient() bool {
 	switch p.Status {
 	case http.StatusRequestTimeout, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -91,7 +90,7 @@ type problemDoc struct {
 	JobID  string `json:"job_id"`
 }
 
-// problemOf makes a Problem of a document.
+// problemOf makes a Problem from a document.
 func problemOf(call string, status int, body []byte) *Problem {
 	p := &Problem{Status: status, Call: call}
 	var doc problemDoc
@@ -113,12 +112,12 @@ func problemOf(call string, status int, body []byte) *Problem {
 	return p
 }
 
-// connectionError is a try that got no answer. Its text says nothing of headers or of the address's secrets.
+// connectionError is the error of a try without an answer. Its text contains no headers and no secrets of the address.
 type connectionError struct {
 	call    string
 	err     error
 	text    string // of err, for people
-	unknown bool   // a write that may have been done
+	unknown bool   // a write that may have happened
 	ended   bool   // the caller's ctx ended: nothing is known of the server
 }
 

@@ -7,47 +7,46 @@ import (
 	"time"
 )
 
-// Redriven says what became of dead letters.
+// Redriven is the result of a redrive.
 type Redriven struct {
-	Redriven  int        `json:"redriven"` // jobs again
+	Redriven  int        `json:"redriven"` // dead letters that are jobs again
 	Conflicts []Conflict `json:"conflicts"`
-	Remaining int        `json:"remaining"`            // how many match beyond After
+	Remaining int        `json:"remaining"`            // matching dead letters beyond After
 	Capped    bool       `json:"capped"`               // Remaining stopped at 100,000
-	After     string     `json:"after,omitempty"`      // the highest id that was gone through
+	After     string     `json:"after,omitempty"`      // the highest id that was handled
 	NextRunAt time.Time  `json:"next_run_at,omitzero"` // with a rate: when the next one would be due
 }
 
-// Conflict is a dead letter that was left, and why.
+// Conflict is a dead letter that was not redriven, and why.
 type Conflict struct {
 	ID     string `json:"id"`
 	Reason string `json:"reason"`
 	JobID  string `json:"job_id,omitempty"` // the live job that holds the dedupe key
 }
 
-// RedriveOptions say how dead letters come back.
+// RedriveOptions configure a redrive.
 type RedriveOptions struct {
 	Limit int       // at most this many. Zero means all that match
 	Rate  float64   // jobs per second: each is due that much after the one before. Zero means all at once
 	From  time.Time // when the first is due. Zero means now
 	After string    // only ids above this. Zero means all
 
-	// Progress is told after each request what has become of all so far. Zero means nobody is told.
+	// Progress is called after each request with the result so far. Nil means no call.
 	Progress func(Redriven)
 }
 
-// redriveStep is how many dead letters one request takes.
+// redriveStep is the number of dead letters in one request.
 const redriveStep = 1000
 
-// Redrive retries up to limit dead letters that match, in one request, the lowest id first; zero means the server's
-// default, 10,000 is the most. It is not tried again after a lost answer.
+// Redrive retries up to limit dead letters that match, in one request, the lowest id first; zero means the server's default,
+// the maximum is 10,000. It is not retried after a lost answer.
 func (c *Client) Redrive(ctx context.Context, f DeadFilter, limit int) (Redriven, error) {
 	return c.redrive(ctx, f, RedriveOptions{Limit: limit}, false)
 }
 
-// RedriveAll retries dead letters that match, the lowest id first, request by request until none remains or the limit
-// is reached. With an error it returns what has become of those before: with After and From as Redriven has them in
-// After and NextRunAt, a further call goes on at the same rate. Each dead letter is met once: one that fails again
-// meanwhile is left.
+// RedriveAll retries dead letters that match, the lowest id first, request by request until none remains or the limit is
+// reached. With an error it also returns the result so far: a further call with After and From set to Redriven's After and
+// NextRunAt goes on at the same rate. Each dead letter is retried once: one that fails again meanwhile is left.
 func (c *Client) RedriveAll(ctx context.Context, f DeadFilter, o RedriveOptions) (Redriven, error) {
 	sum, limit := Redriven{Conflicts: []Conflict{}, After: o.After, NextRunAt: o.From}, o.Limit
 	for {
@@ -71,15 +70,14 @@ func (c *Client) RedriveAll(ctx context.Context, f DeadFilter, o RedriveOptions)
 		if o.Progress != nil {
 			o.Progress(sum)
 		}
-		if r.Remaining == 0 || r.Redriven+len(r.Conflicts) == 0 { // the rest is in someone else's hands
+		if r.Remaining == 0 || r.Redriven+len(r.Conflicts) == 0 { // others are redriving the rest
 			return sum, nil
 		}
 		o.After, o.From = sum.After, sum.NextRunAt
 	}
 }
 
-// CountDead counts the dead letters that match and whose ids are above after; "" means all. It stops at 100,000, and
-// says so by capped.
+// CountDead counts the dead letters that match with ids above after; "" means all. At 100,000 it stops and sets capped.
 func (c *Client) CountDead(ctx context.Context, f DeadFilter, after string) (n int, capped bool, err error) {
 	r, err := c.redrive(ctx, f, RedriveOptions{After: after}, true)
 	return r.Remaining, r.Capped, err

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// decodeError says why a payload does not decode. Its text names places and Go types but no value of the payload,
-// so that it may be logged and dead letters of one fault have one text.
+// decodeError says why a payload does not decode. Its text names positions and Go types but no values, so that it may be
+// logged and all dead letters with this fault have the same text.
 type decodeError struct {
 	text string
 	err  error
@@ -19,7 +19,7 @@ type decodeError struct {
 func (e *decodeError) Error() string { return "payload: " + e.text }
 func (e *decodeError) Unwrap() error { return e.err }
 
-// decode makes a T of a payload. Strict refuses fields that T does not have.
+// decode decodes a payload into a T. Strict refuses fields that T does not have.
 func decode[T any](payload json.RawMessage, strict bool) (T, error) {
 	var v T
 	if len(payload) == 0 {

@@ -1,5 +1,4 @@
-// Package handler is what a program imports to run jobs in Go: functions with typed payloads, registered by the
-// type of job they work on.
+// Package handler lets a program run jobs in Go: functions with typed payloads, registered by job type.
 //
 //	set := handler.NewSet(handler.SetOptions{})
 //	handler.Register(set, "email.send", func(ctx context.Context, job *handler.Job[Email]) error {
@@ -7,10 +6,10 @@
 //	})
 //	handlers, err := set.Handlers() // for a worker
 //
-// A nil error ends the job as done. Any other error is retried by the job's back-off, unless it was marked by
-// Permanent, RetryAfter or Snooze. The context ends on cancel, on the attempt's timeout, when the lease is lost
-// and when the worker stops; context.Cause tells which. A job may be run more than once: its worker can die
-// after the work and before its end is recorded, so work must bear being repeated.
+// A nil error ends the job as done. Any other error is retried after the job's back-off, unless it was marked by Permanent,
+// RetryAfter or Snooze. The context ends on cancel, on the attempt's timeout, when the lease is lost and when the worker
+// stops; context.Cause says which. A job may run more than once, because its worker can die after the work and before the
+// end is recorded. So handlers must be idempotent.
 //
 // Where to look:
 //

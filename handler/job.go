@@ -7,9 +7,9 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Job is one attempt of a job whose payload decodes into T. Beside the payload it has the fields of its row:
-// job.ID, job.Tenant, job.RunAt, job.Attempts (this one included), job.Errors of earlier attempts and so on.
-// The payload as it was submitted, byte for byte, is job.Job.Payload. A Job is a snapshot of one goroutine's.
+// Job is one attempt of a job whose payload decodes into T. Beside the payload it has the fields of its row: job.ID,
+// job.Tenant, job.RunAt, job.Attempts (this one included), job.Errors of earlier attempts and so on. job.Job.Payload is the
+// submitted payload, byte for byte. A Job is a snapshot, for use by one goroutine.
 type Job[T any] struct {
 	*core.Job
 	Payload T
@@ -18,9 +18,9 @@ type Job[T any] struct {
 	fault  error // of SetResult
 }
 
-// SetResult keeps v, as JSON, on the job if it ends as done; the last call counts. What cannot be kept (no JSON
-// can be made of it, more than core.MaxResultBytes, U+0000 in a string) fails the job for good when its function
-// returns nil, because a retry would repeat the work and the fault.
+// SetResult stores v as JSON on the job if it ends as done; the last call counts. If v cannot be stored (it has no JSON
+// form, is longer than core.MaxResultBytes, or contains U+0000), the job fails for good when its function returns nil,
+// because a retry would repeat the work and the fault.
 func (j *Job[T]) SetResult(v any) {
 	j.result, j.fault = json.Marshal(v)
 	if j.fault != nil {
@@ -28,11 +28,11 @@ func (j *Job[T]) SetResult(v any) {
 	}
 }
 
-// LastAttempt reports whether an error of this attempt, however it is marked, fails the job for good.
+// LastAttempt reports whether any error of this attempt fails the job for good.
 func (j *Job[T]) LastAttempt() bool { return j.Attempts >= j.MaxAttempts }
 
-// Occurrence says what the job runs for, where a schedule made it: the due instant, whether it is made up late, and how
-// many instants, counted from which, it stands for: its own at least. Other jobs have none.
+// Occurrence returns, for a job of a schedule, its due instant, whether it was made up late, how many instants it covers (at
+// least its own), and the first of them. ok is false for other jobs.
 func (j *Job[T]) Occurrence() (run core.Run, ok bool) {
 	if j.Run == nil {
 		return core.Run{}, false

@@ -8,7 +8,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// attempt is what the context of a handler carries.
+// attempt is the value in a handler's context.
 type attempt struct {
 	job    *core.Job
 	logger *slog.Logger // nil means slog.Default
@@ -25,10 +25,9 @@ func attemptOf(ctx context.Context) *attempt {
 	return a
 }
 
-// Logger returns a logger that says which attempt it speaks of: a group "job" with id, type, attempt, priority,
-// schedule_lag (from when the job was due until this attempt began, by the store's clock) and tenant, if it has
-// one; and trace_id and span_id, if it came with a trace. It never says anything of the payload. Outside a
-// handler it returns slog.Default.
+// Logger returns a logger that identifies the attempt: a group "job" with id, type, attempt, priority, schedule_lag (from
+// the job's due time to the start of this attempt, by the store's clock) and tenant, if it has one; and trace_id and
+// span_id, if it has a trace. It never logs the payload. Outside a handler it returns slog.Default.
 func Logger(ctx context.Context) *slog.Logger {
 	a := attemptOf(ctx)
 	if a == nil {

@@ -8,12 +8,12 @@ type (
 	Func    = core.HandlerFunc
 )
 
-// Middleware puts code around a handler: what it returns is called in place of next, and calls next where it
-// wants to. It sees every job, its result and its error, payloads that do not decode and their permanent error
-// included. A panic passes through it to the worker, which records it.
+// Middleware wraps a handler: the function that it returns is called in place of next, and may call next. It sees every job,
+// its result and its error, also payloads that do not decode and their permanent error. A panic passes through it to the
+// worker, which records it.
 type Middleware func(next Handler) Handler
 
-// wrap puts the first of middleware outermost.
+// wrap wraps a handler in middleware, the first one outermost.
 func wrap(h Handler, middleware []Middleware) Handler {
 	for i := len(middleware) - 1; i >= 0; i-- {
 		h = middleware[i](h)

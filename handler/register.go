@@ -8,7 +8,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Option changes how one type is handled.
+// Option changes the handling of one type.
 type Option func(*settings)
 
 type settings struct {
@@ -28,14 +28,14 @@ func settingsOf(opts []Option) settings {
 // that a field can be added by submitters first.
 func Strict() Option { return func(s *settings) { s.strict = true } }
 
-// With puts middleware around the handler of this type, inside that of the whole set, the first one outermost.
+// With wraps the handler of this type in middleware, the first one outermost, inside the set's middleware.
 func With(middleware ...Middleware) Option {
 	return func(s *settings) { s.middleware = append(s.middleware, middleware...) }
 }
 
-// Register makes work the handler of a type of job. Each job's payload is decoded into a new T, as encoding/json
-// does it; one that does not decode fails its job for good, because no retry would mend it. With T any, numbers
-// become float64: use json.RawMessage, or json.Number, where they may pass 2^53.
+// Register makes work the handler of a job type. Each payload is decoded into a new T by the rules of encoding/json. A
+// payload that does not decode fails its job for good, because a retry would not help. With T any, numbers become float64:
+// use json.RawMessage or json.Number for numbers beyond 2^53.
 func Register[T any](set *Set, jobType string, work func(ctx context.Context, job *Job[T]) error, opts ...Option) {
 	if work == nil {
 		set.faults = append(set.faults, fmt.Errorf("type %q: the function is nil", jobType))

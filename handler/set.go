@@ -12,8 +12,8 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Set is handlers by the type of job they work on. Faults of registration are gathered and told by Handlers, so
-// that a program checks once, where it starts. Not for concurrent use.
+// Set holds handlers by job type. Handlers returns all faults of registration, so that a program checks once, at its start.
+// Not for concurrent use.
 type Set struct {
 	logger     *slog.Logger
 	handlers   core.Handlers
@@ -23,7 +23,7 @@ type Set struct {
 
 // SetOptions are the settings of a Set.
 type SetOptions struct {
-	Logger *slog.Logger // what Logger builds on. Nil means slog.Default
+	Logger *slog.Logger // the base of Logger. Nil means slog.Default
 }
 
 // NewSet returns a Set without handlers.
@@ -31,8 +31,7 @@ func NewSet(opts SetOptions) *Set {
 	return &Set{logger: opts.Logger, handlers: core.Handlers{}}
 }
 
-// Use puts middleware around all handlers of the set, those registered before and after. The first one used is
-// the outermost: it is entered first and left last.
+// Use wraps all handlers of the set in middleware, those registered before and after. The first middleware is the outermost.
 func (s *Set) Use(middleware ...Middleware) {
 	if slices.ContainsFunc(middleware, isNil) {
 		s.faults = append(s.faults, errors.New("middleware is nil"))
@@ -41,8 +40,7 @@ func (s *Set) Use(middleware ...Middleware) {
 	s.middleware = append(s.middleware, middleware...)
 }
 
-// Handle registers a handler that takes the payload as it was submitted. Register does the same for a function
-// with a typed payload.
+// Handle registers a handler that takes the submitted payload. Register does the same for a function with a typed payload.
 func (s *Set) Handle(jobType string, h Handler, opts ...Option) {
 	if h == nil {
 		s.faults = append(s.faults, fmt.Errorf("type %q: the handler is nil", jobType))
@@ -69,8 +67,8 @@ func (s *Set) add(jobType string, h Handler, set settings) {
 	s.handlers[jobType] = wrap(h, set.middleware)
 }
 
-// Handlers returns the handlers with their middleware around them, as a worker takes them. The error is all
-// faults of registration: a type that no job can have, or registered twice, a function that is nil.
+// Handlers returns the handlers, wrapped in their middleware, for a worker. The error joins all faults of registration: a
+// type that no job can have, a type registered twice, a nil function.
 func (s *Set) Handlers() (core.Handlers, error) {
 	if len(s.faults) > 0 {
 		return nil, fmt.Errorf("handlers: %w", errors.Join(s.faults...))

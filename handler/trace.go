@@ -7,11 +7,11 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Trace is where in a distributed trace a job was submitted, by W3C Trace Context: what its handler does
-// belongs under that span.
+// Trace is the position in a distributed trace where a job was submitted, by W3C Trace Context. The handler's spans belong
+// under its span.
 type Trace struct {
 	TraceID string // 32 hex digits
-	SpanID  string // 16 hex digits: of the span that submitted the job
+	SpanID  string // 16 hex digits: the span that submitted the job
 	Flags   string // 2 hex digits
 }
 
@@ -23,7 +23,7 @@ func (t Trace) Sampled() bool {
 // String is the traceparent header of t.
 func (t Trace) String() string { return "00-" + t.TraceID + "-" + t.SpanID + "-" + t.Flags }
 
-// ParseTrace reads a traceparent header of version 00. An id of zeros only means that there is no trace.
+// ParseTrace reads a traceparent header of version 00. An id of only zeros means no trace.
 func ParseTrace(traceparent string) (Trace, bool) {
 	if !core.ValidTrace(traceparent) {
 		return Trace{}, false
@@ -36,8 +36,8 @@ func ParseTrace(traceparent string) (Trace, bool) {
 	return t, true
 }
 
-// TraceOf returns the trace that the job of this context was submitted under. Its String is what propagators of
-// tracing libraries take; ok is false where the job has none, and outside a handler.
+// TraceOf returns the trace under which the job of this context was submitted. Its String is a header for the propagators of
+// tracing libraries. ok is false if the job has none, and outside a handler.
 func TraceOf(ctx context.Context) (trace Trace, ok bool) {
 	a := attemptOf(ctx)
 	if a == nil {

@@ -150,7 +150,7 @@ func (m *Memory) note(f *Function, o Options, now time.Time) (asleep bool) {
 	return m.rest(o, f.ticker.DueIn(), now)
 }
 
-// rest remembers until when invocations skip the store if work is due in d: a minute less than d, because invocations come
+// rest remembers until when invocations skip the store if work is due in dueIn: a minute less than dueIn, because invocations come
 // once a minute. It reports whether that is a time ahead.
 func (m *Memory) rest(o Options, dueIn time.Duration, now time.Time) (asleep bool) {
 	m.mu.Lock()
