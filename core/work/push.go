@@ -59,11 +59,12 @@ func (w *Worker) Serve(ctx context.Context) error {
 // Batch is Serve for a single call of Push: it runs the jobs of messages, and leaves nothing running. When ctx ends it stops as
 // Run does; jobs that were not started then are handed back.
 func (w *Worker) Batch(ctx context.Context, messages [][]byte, o PushOptions) ([]Verdict, error) {
+	call := w.pushes.newCall(messages, o.MaxReleases, w.noteUnreadable) // before the worker may stop
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
 	served := make(chan error, 1)
 	go func() { served <- w.Serve(serving) }()
-	verdicts, err := w.Push(context.WithoutCancel(ctx), messages, o)
+	verdicts, err := w.awaitVerdicts(context.WithoutCancel(ctx), call, o)
 	stop()
 	return verdicts, cmp.Or(<-served, err)
 }
@@ -72,7 +73,11 @@ func (w *Worker) Batch(ctx context.Context, messages [][]byte, o PushOptions) ([
 // verdict i is for message i. If ctx ends, jobs that were not started are not started any more; those that run are waited
 // for. The error is the store's, which did not let jobs be handed back. Safe for concurrent use.
 func (w *Worker) Push(ctx context.Context, messages [][]byte, o PushOptions) ([]Verdict, error) {
-	call := w.pushes.newCall(messages, o.MaxReleases, w.noteUnreadable)
+	return w.awaitVerdicts(ctx, w.pushes.newCall(messages, o.MaxReleases, w.noteUnreadable), o)
+}
+
+// awaitVerdicts waits until no message of a call waits or is in hand, as Push states, and hands back what was not started.
+func (w *Worker) awaitVerdicts(ctx context.Context, call *pushCall, o PushOptions) ([]Verdict, error) {
 	late, over, gone := at(o.StartBy), at(o.AnswerBy), ctx.Done()
 	for waits := true; waits; {
 		select {

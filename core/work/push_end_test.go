@@ -137,6 +137,11 @@ func TestBatch(t *testing.T) {
 		if n := store.tally(); n[core.Done] != 5 || n[core.Scheduled] != 60 {
 			t.Errorf("%v", n)
 		}
+		for range 20 {
+			if verdicts, _ = batch(0, 2, untilEnd); !slices.Equal(verdicts, []Verdict{HandedBack, HandedBack}) {
+				t.Errorf("with no time at all: %v", verdicts)
+			}
+		}
 		if verdicts, _ = batch(time.Minute, 0, untilEnd); len(verdicts) != 0 {
 			t.Errorf("of nothing: %v", verdicts)
 		}
