@@ -94,6 +94,24 @@ func TestPushVerdicts(t *testing.T) {
 	})
 }
 
+// TestPushOlderMessage: a message that was made worthless since, by a reschedule for one, is done with although it waits beside the
+// one that took its place.
+func TestPushOlderMessage(t *testing.T) {
+	for _, order := range [][2]int{{0, 1}, {1, 0}} {
+		synctest.Test(t, func(t *testing.T) {
+			store := newMemStore()
+			r := newPushRig(t, store, handle(func(context.Context, *core.Job) error { return nil }), Options{})
+			id, older := store.message(t, core.NewJob{})
+			store.mu.Lock()
+			store.jobs[id].LeaseToken++
+			store.mu.Unlock()
+			messages := [][]byte{older, core.MessageOf(store.get(id)).Encode()}
+			(<-r.push(t.Context(), PushOptions{AnswerBy: time.Now().Add(time.Minute)}, messages[order[0]], messages[order[1]])).check(t, Finished, Finished)
+			store.check(t, "the job", id, core.Done, 1)
+		})
+	}
+}
+
 // TestPushStartsTogether: messages of a priority that wait at the same time are started by one statement, whether one call brought
 // them or many.
 func TestPushStartsTogether(t *testing.T) {

@@ -170,16 +170,20 @@ func (w *Worker) noteUnreadable(err error) {
 	w.event(Event{Kind: MessageRefused, Err: err})
 }
 
-// distinct acknowledges messages that are in hand twice, for they are worth nothing, and returns the others.
+// distinct acknowledges messages that are worth nothing beside others in hand, and returns the others: one for each job, the first
+// with the highest token. Tokens only rise.
 func (w *Worker) distinct(messages []held) []held {
-	seen := make(map[core.Ref]bool, len(messages))
+	newest := make(map[int64]int64, len(messages))
+	for _, m := range messages {
+		newest[m.ID] = max(newest[m.ID], m.Token)
+	}
 	return slices.DeleteFunc(messages, func(m held) bool {
-		ref := core.Ref{ID: m.ID, Token: m.Token}
-		if seen[ref] {
+		token, first := newest[m.ID]
+		if !first || m.Token < token {
 			w.acknowledge(m.delivery)
 			return true
 		}
-		seen[ref] = true
+		delete(newest, m.ID)
 		return false
 	})
 }
