@@ -3,7 +3,6 @@ package tick
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/belfry-dev/belfry/core"
 )
@@ -12,13 +11,9 @@ import (
 const unservedAtOnce = 100
 
 // nameUnserved names lanes with due jobs of a priority that there is none of: nobody claims them, and no error is raised.
-func (t *Ticker) nameUnserved(ctx context.Context, res core.TickResult) error {
-	if len(res.Unserved) == 0 || !holds(res.Held, 0) || time.Now().Before(t.unservedNext) {
-		return nil
-	}
-	t.unservedNext = time.Now().Add(core.ApartFirst)
+func (t *Ticker) nameUnserved(ctx context.Context, p *pass) error {
 	var faults []core.RowFault
-	for _, lane := range res.Unserved[:min(len(res.Unserved), unservedAtOnce)] {
+	for _, lane := range p.res.Unserved[:min(len(p.res.Unserved), unservedAtOnce)] {
 		if lane.DueIn <= 0 {
 			faults = append(faults, core.RowFault{
 				Kind: core.ApartType, Name: fmt.Sprintf("%d/%s", lane.Priority, lane.Type), About: lane.Type, Act: "claim",
@@ -33,10 +28,7 @@ func (t *Ticker) nameUnserved(ctx context.Context, res core.TickResult) error {
 }
 
 // tellApart tells of rows that were set apart since the last pass, by whichever process.
-func (t *Ticker) tellApart(ctx context.Context, res core.TickResult) error {
-	if !res.Untold || !holds(res.Held, 0) {
-		return nil
-	}
+func (t *Ticker) tellApart(ctx context.Context, _ *pass) error {
 	faults, err := t.store.TellApart(ctx)
 	if err != nil {
 		return fmt.Errorf("tick: %w", err)

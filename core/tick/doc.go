@@ -3,6 +3,7 @@
 //
 // Where to look:
 //
+//	duties.go     what a pass does: a table
 //	tick.go       Options, Ticker, and one pass
 //	run.go        passes one after another; idle.go when a host may let it end
 //	dispatch.go   what a pass may mark queued, within the bounds of window.go

@@ -3,10 +3,7 @@ package tick
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
-
-	"github.com/belfry-dev/belfry/core"
 )
 
 // What stores go by in WatchFailures. The subject of an alert about one group is the type, a slash and the error group.
@@ -27,17 +24,12 @@ const (
 // failuresPeriod is between looks at whether alerts about failures are over.
 const failuresPeriod = 10 * time.Second
 
-// watchFailures raises alerts about jobs that have failed for good as soon as there are any, and looks now and then at
-// whether those that are open are over: where this ticker holds the first bucket.
-func (t *Ticker) watchFailures(ctx context.Context, res core.TickResult, report *Report) error {
-	if !res.Failed && (!res.Failing || res.Now.Before(t.failuresNext)) || !slices.ContainsFunc(res.Held, func(h core.Held) bool { return h.Bucket == 0 }) {
-		return nil
-	}
+// watchFailures raises alerts about jobs that have failed for good, and clears those that are over.
+func (t *Ticker) watchFailures(ctx context.Context, p *pass) error {
 	raised, err := t.store.WatchFailures(ctx)
 	if err != nil {
 		return fmt.Errorf("tick: %w", err)
 	}
-	t.failuresNext = res.Now.Add(failuresPeriod)
-	report.More = report.More || raised > 0 && t.opts.OnAlerts != nil // they are to be published
+	p.report.More = p.report.More || raised > 0 && t.opts.OnAlerts != nil // they are to be published
 	return nil
 }

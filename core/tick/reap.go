@@ -14,14 +14,15 @@ import (
 //
 // A full page is followed by the next one, by id, whatever became of this one: rows that cannot be ended now
 // (locked by someone, damaged) keep nobody behind them waiting. After a short page the round begins anew.
-func (t *Ticker) reap(ctx context.Context, res core.TickResult, report *Report) (more bool, err error) {
+func (t *Ticker) reap(ctx context.Context, p *pass) error {
+	res, report := p.res, &p.report
 	if len(res.Lost) < t.opts.ReapLimit {
 		t.reapAfter = 0
 	} else {
-		t.reapAfter, more = res.Lost[len(res.Lost)-1].ID, true
+		t.reapAfter, report.More = res.Lost[len(res.Lost)-1].ID, true
 	}
 	if len(res.Lost) == 0 {
-		return more, nil
+		return nil
 	}
 	ends := make([]core.End, len(res.Lost))
 	for i := range res.Lost {
@@ -29,7 +30,7 @@ func (t *Ticker) reap(ctx context.Context, res core.TickResult, report *Report) 
 	}
 	answers, err := t.endLost(ctx, res.Lost, ends)
 	if err != nil {
-		return more, fmt.Errorf("tick: end lost attempts: %w", err)
+		return fmt.Errorf("tick: end lost attempts: %w", err)
 	}
 	t.rollups.Lost(res.Lost, ends, answers, res.Now)
 	unreported := 0
@@ -48,7 +49,7 @@ func (t *Ticker) reap(ctx context.Context, res core.TickResult, report *Report) 
 	if lost := report.Lost - unreported; lost > 0 {
 		t.event(Event{Kind: JobsLost, Count: lost})
 	}
-	return more, nil
+	return nil
 }
 
 // endLost writes the ends of lost attempts. A row whose end raises an error is set apart and answered as Busy; so are those

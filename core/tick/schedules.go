@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
@@ -23,10 +22,8 @@ const (
 // advance takes the schedules that the tick found to their next states: it makes their jobs and accounts for their
 // instants, batch by batch, under the leases of this pass. What another pass or a user was faster with is left. When
 // half of the time of the pass is over the rest is left to the next one, under fresh leases.
-func (t *Ticker) advance(ctx context.Context, res core.TickResult, report *Report) error {
-	if len(res.Held) == 0 {
-		return nil
-	}
+func (t *Ticker) advance(ctx context.Context, p *pass) error {
+	res, report := p.res, &p.report
 	t.waitingAfter = res.WaitingTo
 	report.NextIn = min(report.NextIn, max(res.ScheduleIn, 0))
 	if err := t.recompute(ctx, res); err != nil {
@@ -138,31 +135,20 @@ func (t *Ticker) recompute(ctx context.Context, res core.TickResult) error {
 	return nil
 }
 
-// watchTypes looks for types without a success for too long, where this ticker holds the first bucket and something is
-// expected of some type.
-func (t *Ticker) watchTypes(ctx context.Context, res core.TickResult) error {
-	types := t.opts.Schedules.Types
-	if types == nil || !types.Expecting() || res.Now.Before(t.typesNext) {
-		return nil
-	}
-	if !slices.ContainsFunc(res.Held, func(h core.Held) bool { return h.Bucket == 0 }) {
-		return nil
-	}
+// watchTypes looks for types without a success for too long.
+func (t *Ticker) watchTypes(ctx context.Context, _ *pass) error {
 	if err := t.store.WatchTypes(ctx); err != nil {
 		return fmt.Errorf("tick: %w", err)
 	}
-	t.typesNext = res.Now.Add(t.opts.TypesPeriod)
 	return nil
 }
 
 // alert publishes alerts that wait for it, beside the passes.
-func (t *Ticker) alert(ctx context.Context, res core.TickResult) {
-	if t.opts.OnAlerts == nil || !res.Unsent || len(res.Held) == 0 || t.alerting.Swap(true) {
-		return
-	}
+func (t *Ticker) alert(_ context.Context, p *pass) error {
+	t.alerting.Store(true)
 	t.background.Go(func() {
 		defer t.alerting.Store(false)
-		ctx, cancel := context.WithTimeout(ctx, alertTimeout)
+		ctx, cancel := context.WithTimeout(p.beside, alertTimeout)
 		defer cancel()
 		alerts, err := t.store.Alerts(ctx, core.AlertQuery{Unsent: true, Limit: alertsAtOnce})
 		if err == nil && len(alerts) > 0 {
@@ -174,6 +160,7 @@ func (t *Ticker) alert(ctx context.Context, res core.TickResult) {
 			t.event(Event{Kind: AlertsUnsent, Err: err, Count: len(alerts)})
 		}
 	})
+	return nil
 }
 
 // markAlerts notes that alerts were published. One that cannot be marked is set apart, and published again with the next try.

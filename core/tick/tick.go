@@ -35,8 +35,8 @@ type Ticker struct {
 	store Store
 	opts  Options
 
-	reapAfter    int64     // id of the last lost job listed, 0 at the start of a round
-	maintainNext time.Time // no upkeep before this
+	reapAfter    int64                // id of the last lost job listed, 0 at the start of a round
+	next         map[string]time.Time // no duty of that name before this
 	dispatcher   *dispatcher
 	background   sync.WaitGroup // upkeep
 	maintaining  atomic.Bool    // upkeep runs once at a time
@@ -44,9 +44,6 @@ type Ticker struct {
 	waitingAfter int64          // id of the last schedule with a run that waits which was looked at, 0 at the start of a round
 	zonesChecked bool           // no schedule of the buckets held was computed with another time zone database
 	zonesHeld    int            // how many these were
-	unservedNext time.Time      // no naming of lanes that no queue serves before this
-	typesNext    time.Time      // no watch of types before this
-	failuresNext time.Time      // no look at whether alerts about failures are over before this
 	dueIn        time.Duration  // when Run left idle: until the next job or schedule is due
 	alerting     atomic.Bool    // alerts are published once at a time
 	events       sync.Mutex     // OnEvent is called by one goroutine at a time
@@ -118,7 +115,7 @@ func New(store Store, opts Options) (*Ticker, error) {
 	if opts.Period < 0 || opts.LeaseLength < 3*opts.Period {
 		return nil, fmt.Errorf("ticker: a lease of %s does not hold three periods of %s", opts.LeaseLength, opts.Period)
 	}
-	t := &Ticker{store: store, opts: opts, rollups: rollup.New(opts.Holder), maintainNext: opts.MaintainNext}
+	t := &Ticker{store: store, opts: opts, rollups: rollup.New(opts.Holder), next: map[string]time.Time{upkeep: opts.MaintainNext}}
 	if opts.Topics != nil {
 		d, err := newDispatcher(store, opts, func(n int, err error) {
 			t.event(Event{Kind: PublishFailed, Err: err, Count: n})
@@ -162,51 +159,85 @@ func (t *Ticker) Tick(ctx context.Context) (Report, error) {
 	return report, err
 }
 
-// pass is one pass. In direct mode it is one call of the store when there is nothing to do. What it begins beside the passes,
-// upkeep and the publishing of alerts, may go on until the end of beside.
+// pass is one pass while it goes on.
+type pass struct {
+	beside context.Context //nolint:containedctx // of what is begun beside the passes, which may go on until its end
+	res    core.TickResult
+	req    core.TickRequest
+	report Report
+}
+
+// pass makes one pass: it does the duties that are due. In direct mode it is one call of the store when there is nothing to do.
+// What it begins beside the passes, upkeep and the publishing of alerts, may go on until the end of beside.
 func (t *Ticker) pass(whole, beside context.Context) (Report, error) {
 	// A pass longer than its leases would act on leases it may no longer have.
 	ctx, cancel := context.WithTimeout(whole, t.opts.LeaseLength)
 	defer cancel()
-	req := core.TickRequest{
+	p := &pass{beside: beside}
+	var errs error
+	for i := range duties {
+		d := &duties[i]
+		if !t.isDue(d, p) {
+			continue
+		}
+		if err := d.do(t, ctx, p); err == nil {
+			t.done(d, p)
+		} else if errs = errors.Join(errs, err); i == 0 {
+			return Report{}, err
+		}
+	}
+	if errs == nil && t.opts.OnTick != nil {
+		t.opts.OnTick(p.report)
+	}
+	return p.report, errs
+}
+
+// tickStore makes the store's part of a pass, which says what the others have to do.
+func (t *Ticker) tickStore(ctx context.Context, p *pass) error {
+	p.req = core.TickRequest{
 		Holder: t.opts.Holder, LeaseLength: t.opts.LeaseLength,
 		ReapLimit: t.opts.ReapLimit, ReapAfter: t.reapAfter, ExpireLimit: t.opts.ExpireLimit,
 		ScheduleLimit: t.opts.ScheduleLimit, WaitingAfter: t.waitingAfter, WaitingLimit: waitingAtOnce,
 	}
 	if t.dispatcher == nil {
-		req.Recall = true // of a deployment that had queues before
-	} else if err := t.dispatcher.prepare(ctx, &req); err != nil {
-		return Report{}, err
+		p.req.Recall = true // of a deployment that had queues before
+	} else if err := t.dispatcher.prepare(ctx, &p.req); err != nil {
+		return err
 	}
-	res, err := t.store.Tick(ctx, req)
+	res, err := t.store.Tick(ctx, p.req)
 	if err != nil {
-		return Report{}, fmt.Errorf("tick: %w", err)
+		return fmt.Errorf("tick: %w", err)
 	}
-	report := Report{
+	p.res = res
+	p.report = Report{
 		Now: res.Now, Held: len(res.Held), Expired: res.Expired, Dispatched: len(res.Dispatched), Waiting: res.Waiting,
-		More: res.Expired >= req.ExpireLimit, NextIn: t.opts.Period, DueIn: dueIn(res),
+		More: res.Expired >= p.req.ExpireLimit, NextIn: t.opts.Period, DueIn: dueIn(res),
 	}
 	for _, n := range res.Queued {
-		report.Queued += n
+		p.report.Queued += n
 	}
 	if res.Released {
 		t.event(Event{Kind: LeasesLost})
 	}
-	if t.dispatcher != nil {
-		report.NextIn = t.dispatcher.dispatch(req, res)
-	}
-	t.wake(res.Waiting)
-	t.maintain(beside, res.Held)
-	more, err := t.reap(ctx, res, &report)
-	report.More = report.More || more
-	err = errors.Join(err, t.advance(ctx, res, &report), t.watchTypes(ctx, res), t.watchFailures(ctx, res, &report))
-	err = errors.Join(err, t.nameUnserved(ctx, res), t.tellApart(ctx, res))
-	t.alert(beside, res)
+	return nil
+}
+
+// dispatch publishes what the store marked as queued.
+func (t *Ticker) dispatch(_ context.Context, p *pass) error {
+	p.report.NextIn = t.dispatcher.dispatch(p.req, p.res)
+	return nil
+}
+
+// flushCounts writes the counts of lost attempts.
+func (t *Ticker) flushCounts(ctx context.Context, _ *pass) error {
 	t.rollups.Flush(ctx, t.store)
-	if err == nil && t.opts.OnTick != nil {
-		t.opts.OnTick(report)
-	}
-	return report, err
+	return nil
+}
+
+// wakeWaiting wakes for the lanes that the store found.
+func (t *Ticker) wakeWaiting(_ context.Context, p *pass) error {
+	t.wake(p.res.Waiting)
+	return nil
 }
 
 // wake tells idle workers of this process which lanes are due before the next pass.
