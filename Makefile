@@ -3,6 +3,10 @@ GOLANGCI_LINT_VERSION := v2.15.0
 # Two packages at a time: each starts a server of its own.
 TEST_FLAGS := -race -p 2 -timeout 30m
 
+# Failures are told at once and again at the end, with what was skipped and why.
+GOTESTSUM := go run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --format-hide-empty-pkg --format-icons text \
+	--post-run-command 'bash -c "echo $$(( TESTS_TOTAL - TESTS_FAILED - TESTS_SKIPPED )) passed, $$TESTS_FAILED failed, $$TESTS_SKIPPED skipped"'
+
 # Lines of a benchmark run that say nothing about a benchmark.
 QUIET := -E '^(ok|PASS|goos|goarch|cpu|pkg)|no test files'
 
@@ -47,8 +51,8 @@ bench-once: ## run each benchmark once, to see that it works
 
 .PHONY: tally
 tally: ## all tests of both modules, told in short, closed by a count
-	@{ bad=0; go test $(TEST_FLAGS) -json ./... || bad=1; cd bench && go test $(TEST_FLAGS) -json ./... || bad=1; exit $$bad; } | \
-	go run ./internal/citally
+	@$(GOTESTSUM) --raw-command -- \
+	bash -c 'bad=0; go test $(TEST_FLAGS) -json ./... || bad=1; cd bench && go test $(TEST_FLAGS) -json ./... || bad=1; exit $$bad'
 
 .PHONY: package
 package: ## the functions as zips for AWS Lambda and the program of containers, in dist/, for arm64 and amd64; its image
