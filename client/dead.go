@@ -68,28 +68,92 @@ func (c *Client) DeadGroups(ctx context.Context, f DeadFilter, limit int) (DeadG
 	return groups, nil
 }
 
+// Discarded says what became of dead letters.
+type Discarded struct {
+	Discarded int      `json:"discarded"` // deleted for good
+	Left      []string `json:"left"`      // ids of those that raise an error when they are deleted, and stay; at most 1,000 of them
+	LeftCount int      `json:"left_count"`
+}
+
+// maxLeft bounds the ids in Discarded.Left.
+const maxLeft = 1000
+
+// DiscardOptions say which dead letters are deleted.
+type DiscardOptions struct {
+	Limit int // at most this many are deleted or left. Zero means all that match
+
+	// Progress is told after each request what has become of all so far. Zero means nobody is told.
+	Progress func(Discarded)
+}
+
+// discardStep is how many dead letters one request deletes.
+const discardStep = 1000
+
 // Discard deletes up to limit dead letters that match for ever, and returns their number; zero means the server's default,
 // the maximum is 10,000. It is not retried after a lost answer.
 func (c *Client) Discard(ctx context.Context, f DeadFilter, limit int) (int, error) {
+	answer, err := c.discard(ctx, f, limit, "")
+	return answer.Discarded.Discarded, err
+}
+
+// DiscardAll deletes dead letters that match, the lowest id first, request by request until none remains or the limit is
+// reached. Those that raise an error stay, and it goes on past them. With an error it returns what has become of those before.
+func (c *Client) DiscardAll(ctx context.Context, f DeadFilter, o DiscardOptions) (Discarded, error) {
+	sum, after := Discarded{Left: []string{}}, ""
+	for {
+		limit := discardStep
+		if o.Limit > 0 {
+			limit = min(limit, o.Limit-sum.Discarded-sum.LeftCount)
+		}
+		if limit <= 0 {
+			return sum, nil
+		}
+		answer, err := c.discard(ctx, f, limit, after)
+		if err != nil {
+			return sum, err
+		}
+		left := len(answer.Left)
+		sum.Discarded, sum.LeftCount = sum.Discarded+answer.Discarded.Discarded, sum.LeftCount+left
+		sum.Left = append(sum.Left, answer.Left[:min(left, maxLeft-len(sum.Left))]...)
+		if o.Progress != nil {
+			o.Progress(sum)
+		}
+		if answer.Remaining == 0 || answer.After == after || answer.Discarded.Discarded+left == 0 { // the rest is in someone else's hands
+			return sum, nil
+		}
+		after = answer.After
+	}
+}
+
+// discardAnswer is the answer to one request. A server of before has neither After nor Left.
+type discardAnswer struct {
+	Discarded
+	Remaining int    `json:"remaining"`
+	After     string `json:"after"`
+}
+
+func (c *Client) discard(ctx context.Context, f DeadFilter, limit int, after string) (discardAnswer, error) {
+	var answer discardAnswer
 	if f.IDs != nil && len(f.IDs) == 0 {
-		return 0, FieldErrors{{Field: "id", Rule: "must stand 1 to 1000 times"}}
+		return answer, FieldErrors{{Field: "id", Rule: "must stand 1 to 1000 times"}}
 	}
 	q := f.query()
 	if limit != 0 {
 		q.Set("limit", strconv.Itoa(limit))
 	}
+	set(q, "after", after)
 	call := call{method: http.MethodDelete, path: "/v1/dead-letters", query: q}
-	_, answer, err := c.do(ctx, call)
+	_, text, err := c.do(ctx, call)
 	if err != nil {
-		return 0, err
+		return answer, err
 	}
 	var d struct {
 		Discarded *int `json:"discarded"`
 	}
-	if json.Unmarshal(answer, &d) != nil || d.Discarded == nil {
-		return 0, foreign(call.name())
+	if json.Unmarshal(text, &d) != nil || d.Discarded == nil || json.Unmarshal(text, &answer) != nil {
+		return answer, foreign(call.name())
 	}
-	return *d.Discarded, nil
+	return answer, nil
 }
 
 func (f *DeadFilter) query() url.Values {

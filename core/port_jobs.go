@@ -137,3 +137,10 @@ type Redriven struct {
 	RunAt time.Time // when it is due now; zero when Err is set
 	Err   error
 }
+
+// Discarded is the answer of Discard.
+type Discarded struct {
+	N     int     // how many are deleted
+	Left  []int64 // those that raise an error, and stay
+	After int64   // the highest id that was gone through: a further call goes on behind it. Zero means none
+}

@@ -67,9 +67,9 @@ type JobStore interface {
 	// Redrive retries up to limit dead letters that match, lowest id first, at the given pace. It reports and leaves those
 	// that conflict, that raise an error, or whose dedupe key an open transaction holds.
 	Redrive(ctx context.Context, q DeadQuery, limit int, pace Pace) ([]Redriven, error)
-	// Discard deletes up to limit dead letters that match, lowest id first, and returns their number. It sets apart those
-	// that raise an error and deletes others in their place. If it could delete none, it returns ErrRow.
-	Discard(ctx context.Context, q DeadQuery, limit int) (int, error)
+	// Discard deletes up to limit dead letters that match, lowest id first. It sets apart those that raise an error and deletes
+	// others in their place. One call ends when it has left 16 or so; the next one goes on behind After.
+	Discard(ctx context.Context, q DeadQuery, limit int) (Discarded, error)
 	// CountDead counts the dead letters that match, up to CountCap.
 	CountDead(ctx context.Context, q DeadQuery) (int, error)
 	// DeadGroups counts the dead letters that match by type and error group, largest first, at most limit groups.

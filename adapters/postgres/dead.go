@@ -105,23 +105,24 @@ func (s *Store) keyConflict(ctx context.Context, id int64) (*core.ConflictError,
 }
 
 // Discard deletes dead letters, in one transaction unless one of them cannot be deleted.
-func (s *Store) Discard(ctx context.Context, q core.DeadQuery, limit int) (int, error) {
-	n, err := s.discardOnce(ctx, q, limit)
+func (s *Store) Discard(ctx context.Context, q core.DeadQuery, limit int) (core.Discarded, error) {
+	gone, err := s.discardOnce(ctx, q, limit)
 	if errors.Is(err, core.ErrRow) {
 		return s.discardApart(ctx, q, limit)
 	}
-	return n, err
+	return gone, err
 }
 
-func (s *Store) discardOnce(ctx context.Context, q core.DeadQuery, limit int) (n int, err error) {
-	err = s.write(ctx, "discard", "", s.guard(glanceWait), s.sql.call(deadName("discard", q), s.deadArgs(q, limit), func(wire.Row) error {
-		n++
+func (s *Store) discardOnce(ctx context.Context, q core.DeadQuery, limit int) (gone core.Discarded, err error) {
+	err = s.write(ctx, "discard", "", s.guard(glanceWait), s.sql.call(deadName("discard", q), s.deadArgs(q, limit), func(r wire.Row) error {
+		gone.N++
+		gone.After = max(gone.After, r.Int(0))
 		return nil
 	}))
 	if err != nil {
-		return 0, err
+		return core.Discarded{}, err
 	}
-	return n, nil
+	return gone, nil
 }
 
 // CountDead counts dead letters.
@@ -241,15 +242,13 @@ func (s *Store) redriveApart(ctx context.Context, q core.DeadQuery, limit int, p
 	return list, nil
 }
 
-// discardApart is Discard where one dead letter or more cannot be deleted: the others are, also those behind them. Where none
-// could be it returns the error of the first.
-func (s *Store) discardApart(ctx context.Context, q core.DeadQuery, limit int) (n int, err error) {
-	var first error
-	left := 0
-	for n < limit {
-		letters, err := s.deadIDs(ctx, "discard", q, limit-n)
+// discardApart is Discard where one dead letter or more cannot be deleted: those are found, and the others are deleted, also
+// those behind them.
+func (s *Store) discardApart(ctx context.Context, q core.DeadQuery, limit int) (gone core.Discarded, err error) {
+	for gone.N < limit {
+		letters, err := s.deadIDs(ctx, "discard", q, limit-gone.N)
 		if err != nil || len(letters) == 0 {
-			return n, errors.Join(err, unless(n > 0, first))
+			return gone, err
 		}
 		err = apart.Halve(ctx, letters, func(part []deadLetter) error {
 			ids := make([]int64, len(part))
@@ -257,32 +256,24 @@ func (s *Store) discardApart(ctx context.Context, q core.DeadQuery, limit int) (
 				ids[i] = letter.id
 			}
 			done, err := s.discardOnce(ctx, core.DeadQuery{IDs: ids}, len(ids))
-			n += done
+			if err == nil {
+				gone.N, gone.After = gone.N+done.N, ids[len(ids)-1]
+			}
 			return err
 		}, func(letter deadLetter, err error) error {
-			if left++; left > maxLeft {
+			if len(gone.Left) == maxLeft {
 				return errLeftEnough
 			}
-			if first == nil {
-				first = err
-			}
+			gone.Left, gone.After = append(gone.Left, letter.id), letter.id
 			return s.SetApart(ctx, []core.RowFault{letter.fault("discard", err)})
 		})
 		if errors.Is(err, errLeftEnough) {
-			return n, unless(n > 0, first)
+			return gone, nil
 		}
 		if err != nil {
-			return n, err
+			return gone, err
 		}
 		q.After = letters[len(letters)-1].id
 	}
-	return n, nil
-}
-
-// unless is err, or nil where not holds.
-func unless(not bool, err error) error {
-	if not {
-		return nil
-	}
-	return err
+	return gone, nil
 }

@@ -142,7 +142,7 @@ func TestUnreadableValues(t *testing.T) {
 	if list := must(store.Redrive(t.Context(), core.DeadQuery{Type: "a"}, 10, core.Pace{})); len(list) != 3 || !errors.Is(list[1].Err, core.ErrRow) || list[0].Err != nil || list[2].Err != nil {
 		t.Errorf("redriven: %+v", list)
 	}
-	if n := must(store.Discard(t.Context(), core.DeadQuery{IDs: []int64{2}}, 10)); n != 1 {
-		t.Errorf("%d are discarded", n)
+	if n := must(store.Discard(t.Context(), core.DeadQuery{IDs: []int64{2}}, 10)); n.N != 1 {
+		t.Errorf("%+v", n)
 	}
 }

@@ -104,53 +104,56 @@ func (s *Store) Redrive(ctx context.Context, q core.DeadQuery, limit int, pace c
 	return redriven, nil
 }
 
-// Discard deletes dead letters that match. Those that cannot be deleted are passed over; where none could be it is ErrRow.
-func (s *Store) Discard(ctx context.Context, q core.DeadQuery, limit int) (int, error) {
-	var n, left int
+// maxLeft bounds how many dead letters one Discard finds that cannot be deleted. The next one goes on behind them.
+const maxLeft = 16
+
+// Discard deletes dead letters that match. Those that cannot be deleted are passed over.
+func (s *Store) Discard(ctx context.Context, q core.DeadQuery, limit int) (core.Discarded, error) {
+	var gone core.Discarded
 	err := s.carefully(ctx, func(t *tx) error {
-		n, left = 0, 0
-		for q := q; n < limit; {
-			list, err := t.deadIDs(q, limit-n)
+		gone = core.Discarded{}
+		for q := q; gone.N < limit && len(gone.Left) < maxLeft; q.After = gone.After {
+			list, err := t.deadIDs(q, limit-gone.N)
 			if err != nil || len(list) == 0 {
 				return err
 			}
-			done, err := t.discard(list)
-			if err != nil {
+			if err := t.discard(list, &gone); err != nil {
 				return err
 			}
-			n, left = n+done, left+len(list)-done
-			q.After = list[len(list)-1]
 		}
 		return nil
 	})
-	if err == nil && n == 0 && left > 0 {
-		err = core.ErrRow
-	}
 	if err != nil {
-		return 0, wrap("discard", err)
+		return core.Discarded{}, wrap("discard", err)
 	}
-	return n, nil
+	return gone, nil
 }
 
-// discard deletes dead letters by one statement, or in a careful operation one by one.
-func (t *tx) discard(list []int64) (n int, err error) {
+// discard deletes dead letters by one statement, or in a careful operation one by one, until maxLeft are left.
+func (t *tx) discard(list []int64, gone *core.Discarded) error {
 	if !t.careful {
 		deleted, err := t.exec("discard", ids(list))
-		return int(deleted), err
+		gone.N, gone.After = gone.N+int(deleted), list[len(list)-1]
+		return err
 	}
 	for _, id := range list {
+		if len(gone.Left) == maxLeft {
+			return nil
+		}
 		done, err := t.alone(deadFault(id, "discard"), func() error {
 			_, err := t.exec("discard", ids([]int64{id}))
 			return err
 		})
 		if err != nil {
-			return n, err
+			return err
 		}
-		if done {
-			n++
+		if gone.After = id; done {
+			gone.N++
+		} else {
+			gone.Left = append(gone.Left, id)
 		}
 	}
-	return n, nil
+	return nil
 }
 
 func deadFault(id int64, act string) core.RowFault {

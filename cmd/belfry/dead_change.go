@@ -158,31 +158,39 @@ func goOn(r client.Redriven) string {
 	return "; the same command goes on with" + flags
 }
 
-// discardStep is how many dead letters one request deletes.
-const discardStep = 1000
-
+// discard deletes what matches. expected is how many that are, as far as they were counted.
 func (a *app) discard(ctx context.Context, api *client.Client, d *deadFlags, expected int) error {
-	p := a.progress("dead letters", int64(expected))
-	done := 0
-	for expected > 0 {
-		want := discardStep
-		if d.limit > 0 {
-			want = min(want, d.limit-done)
-		}
-		if want <= 0 {
-			break
-		}
-		n, err := api.Discard(ctx, d.filter, want)
-		if err != nil {
-			p.end()
-			return fmt.Errorf("after %s: %w", numbered(done, "dead letter"), err)
-		}
-		done += n
-		p.at(done, int64(done))
-		if n < want {
-			break
-		}
+	sum, err := client.Discarded{Left: []string{}}, error(nil)
+	if expected > 0 {
+		p := a.progress("dead letters", int64(expected))
+		sum, err = api.DiscardAll(ctx, d.filter, client.DiscardOptions{Limit: d.limit, Progress: func(r client.Discarded) {
+			through := r.Discarded + r.LeftCount
+			p.at(through, int64(through))
+		}})
+		p.end()
 	}
-	p.end()
-	return a.counted("discarded", done, fmt.Sprintf("%d deleted", done))
+	if err != nil {
+		return fmt.Errorf("after %s%s: %w", numbered(sum.Discarded, "dead letter"), stayed(sum), err)
+	}
+	if err := a.counted("discarded", sum.Discarded, fmt.Sprintf("%d deleted", sum.Discarded)); err != nil || sum.LeftCount == 0 {
+		return err
+	}
+	return fmt.Errorf("%s could not be deleted, because their rows raise an error: %s; belfry doctor says which error", numbered(sum.LeftCount, "dead letter"), leftIDs(sum))
+}
+
+// stayed says how many could not be deleted; "" for none.
+func stayed(sum client.Discarded) string {
+	if sum.LeftCount == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", and %d that could not be deleted (%s)", sum.LeftCount, leftIDs(sum))
+}
+
+// leftIDs are the ids of dead letters that could not be deleted, as many as are known.
+func leftIDs(sum client.Discarded) string {
+	text := strings.Join(sum.Left, ", ")
+	if more := sum.LeftCount - len(sum.Left); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return clean(text)
 }

@@ -86,10 +86,10 @@ func (o ownJobs) Redrive(ctx context.Context, q core.DeadQuery, limit int, pace 
 	return o.store.Redrive(ctx, q, limit, pace)
 }
 
-func (o ownJobs) Discard(ctx context.Context, q core.DeadQuery, limit int) (int, error) {
+func (o ownJobs) Discard(ctx context.Context, q core.DeadQuery, limit int) (core.Discarded, error) {
 	var err error
 	if q.Tenant, err = callerOf(ctx).narrow(q.Tenant); err != nil {
-		return 0, err
+		return core.Discarded{}, err
 	}
 	return o.store.Discard(ctx, q, limit)
 }

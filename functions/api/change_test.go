@@ -151,10 +151,10 @@ func TestDeadLetters(t *testing.T) {
 	}
 	for _, step := range []struct{ method, target, body, want, left string }{
 		{"POST", "/v1/dead-letters/redrive", `{"tenant":"x","ids":["` + ids[3] + `","` + ids[2] + `"]}`, `{"redriven":1,"conflicts":[],"remaining":0,"capped":false,"after":"` + ids[3] + `"}`, ids[4] + " " + ids[2] + " " + ids[1]},
-		{"DELETE", "/v1/dead-letters?type=b&failed_before=2020-01-01T00:00:00Z", "", `{"discarded":0,"remaining":0,"capped":false}`, ids[4] + " " + ids[2] + " " + ids[1]},
-		{"DELETE", "/v1/dead-letters?id=" + ids[4] + "&id=1", "", `{"discarded":1,"remaining":0,"capped":false}`, ids[2] + " " + ids[1]},
+		{"DELETE", "/v1/dead-letters?type=b&failed_before=2020-01-01T00:00:00Z", "", `{"discarded":0,"left":[],"remaining":0,"capped":false}`, ids[4] + " " + ids[2] + " " + ids[1]},
+		{"DELETE", "/v1/dead-letters?id=" + ids[4] + "&id=1", "", `{"discarded":1,"left":[],"remaining":0,"capped":false,"after":"` + ids[4] + `"}`, ids[2] + " " + ids[1]},
 		{"POST", "/v1/dead-letters/redrive", `{"all":true,"limit":1}`, "", ids[2]},
-		{"DELETE", "/v1/dead-letters?all=true", "", `{"discarded":1,"remaining":0,"capped":false}`, ""},
+		{"DELETE", "/v1/dead-letters?all=true", "", `{"discarded":1,"left":[],"remaining":0,"capped":false,"after":"` + ids[2] + `"}`, ""},
 	} {
 		if step.want == "" {
 			b.change(holder.ID, "cancel", "", http.StatusOK)

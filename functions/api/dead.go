@@ -50,8 +50,9 @@ func (a *API) deadGroups(w http.ResponseWriter, r *http.Request) error {
 
 // discard answers DELETE /v1/dead-letters: those that match are gone for good.
 func (a *API) discard(w http.ResponseWriter, r *http.Request) error {
-	p := a.newParams(r, []string{"type", "tenant", "error_group", "failed_before", "limit", "all", "dry_run"}, "id")
+	p := a.newParams(r, []string{"type", "tenant", "error_group", "failed_before", "limit", "after", "all", "dry_run"}, "id")
 	q := p.deadQuery()
+	q.After = p.id("after")
 	q.IDs = p.ids("id", maxPage)
 	limit, all, dry := p.whole("limit", 1, DeadLimit, defaultDeadLimit), p.flag("all"), p.flag("dry_run")
 	if !names(q) && !all {
@@ -60,18 +61,27 @@ func (a *API) discard(w http.ResponseWriter, r *http.Request) error {
 	if err := p.problem(); err != nil {
 		return err
 	}
-	n, err := 0, error(nil)
+	gone, err := core.Discarded{}, error(nil)
 	if !dry {
-		if n, err = a.Jobs.Discard(r.Context(), q, limit); err != nil {
+		if gone, err = a.Jobs.Discard(r.Context(), q, limit); err != nil {
 			return err
 		}
 	}
-	left, err := a.Jobs.CountDead(r.Context(), q)
+	q.After = max(q.After, gone.After)
+	remaining, err := a.Jobs.CountDead(r.Context(), q)
 	if err != nil {
 		return err
 	}
-	b := strconv.AppendInt([]byte(`{"discarded":`), int64(n), 10)
-	writeJSON(w, http.StatusOK, append(appendRemaining(b, left, dry), '}'))
+	b := strconv.AppendInt([]byte(`{"discarded":`), int64(gone.N), 10)
+	b = append(b, `,"left":[`...)
+	for i, id := range gone.Left {
+		b = append(strconv.AppendInt(append(show.Comma(b, i), '"'), id, 10), '"')
+	}
+	b = appendRemaining(append(b, ']'), remaining, dry)
+	if q.After > 0 {
+		b = show.AppendField(b, "after", strconv.FormatInt(q.After, 10))
+	}
+	writeJSON(w, http.StatusOK, append(b, '}'))
 	return nil
 }
 

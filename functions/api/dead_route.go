@@ -32,9 +32,10 @@ func (a *API) deadRoutes(schemas huma.Registry) []route {
 			"The lowest id first. One whose dedupe key another live job holds is left and reported. For more than limit, call again with after "+
 				"and from as this answer has them in after and next_run_at, until remaining is 0.").
 			Takes(openapi.SchemaOf[redriveDoc](schemas), true).Answers(http.StatusOK, "What became of them.", openapi.SchemaOf[redrivenDoc](schemas)).RefusesBody(), a.redrive, a.Limits.BodyTime},
-		{openapi.Describe(schemas, tag, "discard-dead-letters", http.MethodDelete, path, "Delete those that match", "The lowest id first. They are gone for good.").
+		{openapi.Describe(schemas, tag, "discard-dead-letters", http.MethodDelete, path, "Delete those that match", "The lowest id first. They are gone for good. For more than limit, call again with after as this answer has it, until remaining is 0 or nothing was done.").
 			With(with(openapi.Query("id", "These dead letters. May stand more than once.", openapi.ManySchema(maxPage, openapi.JobID().Schema)),
 				openapi.Query("limit", "At most this many.", openapi.WholeSchema(1, DeadLimit, defaultDeadLimit)),
+				openapi.Query("after", "Ids above this: the after of an earlier answer.", openapi.JobID().Schema),
 				openapi.Query("all", "Required to be true where nothing else says which are meant.", flag),
 				openapi.Query("dry_run", "Only count them.", flag))...).
 			Answers(http.StatusOK, "How many.", openapi.SchemaOf[discardedDoc](schemas)).Refuses(http.StatusForbidden, http.StatusUnprocessableEntity), a.discard, 0},
@@ -81,10 +82,12 @@ type conflictDoc struct {
 
 // discardedDoc says how many are gone.
 type discardedDoc struct {
-	Discarded int  `json:"discarded"`
-	Remaining int  `json:"remaining" doc:"How many match still."`
-	Capped    bool `json:"capped" doc:"remaining stopped at 100,000: there are that many or more."`
-	DryRun    bool `json:"dry_run,omitempty" doc:"Nothing was done."`
+	Discarded int              `json:"discarded"`
+	Left      []openapi.IDText `json:"left" nullable:"false" doc:"Those that raise an error when they are deleted: they stay, and belfry doctor names them. A call leaves 16 at most and ends early then."`
+	Remaining int              `json:"remaining" doc:"How many match that this call and those before it have not been through."`
+	Capped    bool             `json:"capped" doc:"remaining stopped at 100,000: there are that many or more."`
+	DryRun    bool             `json:"dry_run,omitempty" doc:"Nothing was done."`
+	After     openapi.IDText   `json:"after,omitempty" doc:"The highest id the calls have been through."`
 }
 
 // deadGroupsDoc is dead letters by what went wrong.

@@ -144,6 +144,17 @@ func (p *params) flag(name string) bool {
 }
 
 // ids reads the ids under a name that may stand more than once.
+func (p *params) id(name string) int64 {
+	if !p.values.Has(name) {
+		return 0
+	}
+	id, ok := parseID(p.values.Get(name))
+	if !ok {
+		p.errs.Add(name, idRule)
+	}
+	return id
+}
+
 func (p *params) ids(name string, limit int) []int64 {
 	values := p.values[name]
 	if len(values) > limit {

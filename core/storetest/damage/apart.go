@@ -37,6 +37,7 @@ func apartScenarios() []storetest.Scenario {
 		}
 	}
 	return append(all,
+		storetest.Scenario{Name: "Discard/goes on past however many cannot be deleted", Run: apartDiscardMany},
 		storetest.Scenario{Name: "SetApart/a row is apart for longer each time, told once and forgotten when it is mended", Run: apartRounds},
 		storetest.Scenario{Name: "SetApart/a row stays named until it can have been met again", Run: apartUntilMet},
 		storetest.Scenario{Name: "SetApart/rows of a kind are bounded", Run: apartBounded},

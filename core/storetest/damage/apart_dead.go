@@ -2,6 +2,7 @@ package damage
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
@@ -52,19 +53,51 @@ func apartRedrive(s *storetest.Stage, how storetest.Break) {
 
 func apartDiscard(s *storetest.Stage, how storetest.Break) {
 	sound, bad, mend := broken(s, how, core.NewJob{}, failAll(s))
-	n, err := s.Store.Discard(s.Ctx, core.DeadQuery{}, 2) // the first of all cannot be deleted
-	if s.Must(err); n != 2 {
-		s.Errorf("%d are deleted, want 2", n)
+	gone, err := s.Store.Discard(s.Ctx, core.DeadQuery{}, 2) // the first of all cannot be deleted
+	if s.Must(err); gone.N != 2 || !slices.Equal(gone.Left, bad[:1]) || gone.After != sound[1] {
+		s.Errorf("%+v, want 2 deleted and %v left", gone, bad[:1])
 	}
-	if n, err = s.Store.Discard(s.Ctx, core.DeadQuery{}, 100); err != nil || n != len(sound)-2 {
-		s.Errorf("%d are deleted, %v; want %d", n, err, len(sound)-2)
+	if gone, err = s.Store.Discard(s.Ctx, core.DeadQuery{}, 100); err != nil || gone.N != len(sound)-2 || !slices.Equal(gone.Left, bad) {
+		s.Errorf("%+v, %v; want %d deleted and %v left", gone, err, len(sound)-2, bad)
 	}
-	if n, err = s.Store.Discard(s.Ctx, core.DeadQuery{}, 100); !errors.Is(err, core.ErrRow) || n != 0 {
-		s.Errorf("of the others %d are deleted, %v", n, err)
+	if gone, err = s.Store.Discard(s.Ctx, core.DeadQuery{}, 100); err != nil || gone.N != 0 || !slices.Equal(gone.Left, bad) {
+		s.Errorf("of the others %+v, %v", gone, err)
 	}
 	namedAs(s, core.ApartDead, bad, "discard")
 	mend()
-	if n, err = s.Store.Discard(s.Ctx, core.DeadQuery{}, 100); err != nil || n != len(bad) {
-		s.Errorf("when they were mended %d are deleted, %v", n, err)
+	if gone, err = s.Store.Discard(s.Ctx, core.DeadQuery{}, 100); err != nil || gone.N != len(bad) || len(gone.Left) != 0 {
+		s.Errorf("when they were mended %+v, %v", gone, err)
+	}
+}
+
+// apartDiscardMany: however many cannot be deleted, calls that go on where the one before ended come past them, and each leaves
+// only a few.
+func apartDiscardMany(s *storetest.Stage) {
+	const many = 50
+	var jobs []core.NewJob
+	for range many {
+		jobs = append(jobs, core.NewJob{Type: "bad"})
+	}
+	var ids []int64
+	for _, one := range s.Submit(append(jobs, core.NewJob{Type: "sound"}, core.NewJob{Type: "sound"})...) {
+		ids = append(ids, one.ID)
+	}
+	failAll(s)(ids)
+	breaker, ok := s.DB.(storetest.Breaker)
+	if !ok || breaker.Break(s.T, storetest.BreakDrop, ids[0]) == nil {
+		s.Skip("this database cannot be broken so")
+	}
+	var q core.DeadQuery
+	var left []int64
+	deleted := 0
+	for calls := 0; deleted < 2; calls++ {
+		gone, err := s.Store.Discard(s.Ctx, q, 100)
+		if s.Must(err); gone.After <= q.After || len(gone.Left) > 16 || calls > many {
+			s.Fatalf("call %d after %d: %+v", calls, q.After, gone)
+		}
+		deleted, left, q.After = deleted+gone.N, append(left, gone.Left...), gone.After
+	}
+	if !slices.Equal(left, ids[:many]) {
+		s.Errorf("left are %v, want %v", left, ids[:many])
 	}
 }

@@ -135,8 +135,8 @@ func deadGroupLeft(s *storetest.Stage) {
 	s.Must(err)
 	count(2)
 	n, err := s.Store.Discard(s.Ctx, core.DeadQuery{Group: group}, 1)
-	if s.Must(err); n != 1 {
-		s.Errorf("discarded %d", n)
+	if s.Must(err); n.N != 1 {
+		s.Errorf("discarded %+v", n)
 	}
 	count(1)
 	s.Advance(48 * time.Hour)

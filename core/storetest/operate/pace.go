@@ -91,7 +91,7 @@ func redriveAfter(s *storetest.Stage) {
 	if n, err := s.Store.CountDead(s.Ctx, core.DeadQuery{}); err != nil || n != 2 {
 		s.Errorf("%d are left, %v; want the one with the taken key and the one that failed again", n, err)
 	}
-	if n, err := s.Store.Discard(s.Ctx, core.DeadQuery{Type: "a", After: taken.ID}, 10); err != nil || n != 1 {
+	if n, err := s.Store.Discard(s.Ctx, core.DeadQuery{Type: "a", After: taken.ID}, 10); err != nil || n.N != 1 {
 		s.Errorf("%d were discarded above, %v; want 1", n, err)
 	}
 }

@@ -195,13 +195,13 @@ func redrivenIDs(all []core.Redriven) []int64 {
 func discard(s *storetest.Stage) {
 	ids := failMany(s, 5, core.NewJob{Type: "a"})
 	other := s.Put(core.Failed, core.NewJob{Type: "b"})
-	n, err := s.Store.Discard(s.Ctx, core.DeadQuery{Type: "a"}, 3)
-	if s.Must(err); n != 3 {
-		s.Fatalf("discarded %d, want 3", n)
+	gone, err := s.Store.Discard(s.Ctx, core.DeadQuery{Type: "a"}, 3)
+	if s.Must(err); gone.N != 3 || gone.After != ids[2] || len(gone.Left) != 0 {
+		s.Fatalf("discarded %+v, want the first 3", gone)
 	}
-	n, err = s.Store.Discard(s.Ctx, core.DeadQuery{Type: "a"}, 100)
-	if s.Must(err); n != 2 {
-		s.Fatalf("discarded %d, want the other 2", n)
+	gone, err = s.Store.Discard(s.Ctx, core.DeadQuery{Type: "a"}, 100)
+	if s.Must(err); gone.N != 2 || gone.After != ids[4] {
+		s.Fatalf("discarded %+v, want the other 2", gone)
 	}
 	for _, id := range ids {
 		if _, err := s.Store.Get(s.Ctx, id); !errors.Is(err, core.ErrNotFound) {
@@ -210,8 +210,8 @@ func discard(s *storetest.Stage) {
 	}
 	s.Unchanged(other)
 	live := s.Put(core.Running, core.NewJob{Type: "a"})
-	if n, err = s.Store.Discard(s.Ctx, core.DeadQuery{IDs: []int64{live.ID}}, 10); err != nil || n != 0 {
-		s.Errorf("a running job was discarded as a dead letter: %d, %v", n, err)
+	if gone, err = s.Store.Discard(s.Ctx, core.DeadQuery{IDs: []int64{live.ID}}, 10); err != nil || gone.N != 0 {
+		s.Errorf("a running job was discarded as a dead letter: %+v, %v", gone, err)
 	}
 }
 
