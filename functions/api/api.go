@@ -22,6 +22,9 @@ type Submitter interface {
 	Write(ctx context.Context, job core.CheckedJob) (core.Submitted, error)
 	// WriteBatch writes all jobs in one transaction, or none; answer i is for job i.
 	WriteBatch(ctx context.Context, jobs []core.CheckedJob) ([]core.Submitted, error)
+	// WriteOnce and WriteOneOnce write under an idempotency key; see core.SubmitStore.
+	WriteOnce(ctx context.Context, key core.IdempotencyKey, jobs []core.CheckedJob, render func([]core.Submitted) (core.Answer, error)) (core.Once, error)
+	WriteOneOnce(ctx context.Context, key core.IdempotencyKey, job core.CheckedJob, render func(*core.NewJob, core.Submitted) core.Answer) (core.Once, error)
 }
 
 // Options say what the API stands on.
@@ -47,8 +50,6 @@ type Options struct {
 	// Attempts and Leases serve targets that report on their attempts. Zero means that there are no calls for it.
 	Attempts Attempts
 	Leases   LeaseTokens
-	// Once writes jobs under an idempotency key. Zero means the Submitter, if it can; else Idempotency-Key is refused.
-	Once OnceSubmitter
 	// KeepKeys is how long the answer to a call with an Idempotency-Key is kept. Zero means 24 h.
 	KeepKeys time.Duration
 	// Access keeps bearer tokens. Zero means that there are no calls for them, and no others than Tokens.
@@ -122,9 +123,6 @@ type API struct {
 func New(o Options) (*API, error) {
 	if o.Submitter == nil || o.Jobs == nil || o.Stats == nil {
 		return nil, errors.New("api: Submitter, Jobs and Stats are required")
-	}
-	if o.Once == nil {
-		o.Once, _ = o.Submitter.(OnceSubmitter)
 	}
 	if o.Poke == nil {
 		o.Poke = func(int64) {}

@@ -30,7 +30,7 @@ func (a *API) submitBatch(w http.ResponseWriter, r *http.Request) error {
 		return core.Answer{Status: http.StatusOK, Body: batchAnswer(jobs, answers, faults)}
 	}
 	if key != nil {
-		once, err := a.Once.WriteOnce(r.Context(), *key, jobs, func(answers []core.Submitted) (core.Answer, error) {
+		once, err := a.Submitter.WriteOnce(r.Context(), *key, jobs, func(answers []core.Submitted) (core.Answer, error) {
 			if len(jobs) == 0 {
 				return core.Answer{}, errNothingWritten
 			}

@@ -95,7 +95,7 @@ func TestBatchOfFaultsOnly(t *testing.T) {
 
 // When the one transaction fails, no item is answered as accepted.
 func TestBatchFailsWhole(t *testing.T) {
-	b := newBench(t, func(o *api.Options) { o.Submitter = refusing{core.ErrUnavailable} })
+	b := newBench(t, func(o *api.Options) { o.Submitter = refusing{err: core.ErrUnavailable} })
 	b.do("POST", "/v1/jobs/batch", `{"jobs":[{"type":"echo"},{}]}`).want(t, http.StatusServiceUnavailable)
 	if len(b.poked) != 0 {
 		t.Errorf("poked %v", b.poked)
@@ -103,7 +103,10 @@ func TestBatchFailsWhole(t *testing.T) {
 }
 
 // refusing is a submitter that must not be called, or fails with err.
-type refusing struct{ err error }
+type refusing struct {
+	api.Submitter
+	err error
+}
 
 func (r refusing) Check(_ context.Context, job core.NewJob, now time.Time) (core.CheckedJob, error) {
 	return core.CheckNewJob(job, core.JobType{}, now)

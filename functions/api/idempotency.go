@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"net/http"
@@ -13,12 +12,6 @@ import (
 	"github.com/belfry-dev/belfry/functions/api/openapi"
 	"github.com/belfry-dev/belfry/functions/api/problem"
 )
-
-// OnceSubmitter writes jobs under an idempotency key; see core.SubmitStore.
-type OnceSubmitter interface {
-	WriteOnce(ctx context.Context, key core.IdempotencyKey, jobs []core.CheckedJob, render func([]core.Submitted) (core.Answer, error)) (core.Once, error)
-	WriteOneOnce(ctx context.Context, key core.IdempotencyKey, job core.CheckedJob, render func(*core.NewJob, core.Submitted) core.Answer) (core.Once, error)
-}
 
 // keyHeader makes a repeated submit get the first one's answer.
 const keyHeader = "Idempotency-Key"
@@ -40,8 +33,6 @@ func (a *API) idempotencyKey(r *http.Request, body []byte) (*core.IdempotencyKey
 	switch {
 	case len(values) == 0:
 		return nil, nil
-	case a.Once == nil:
-		return nil, problem.Field(http.StatusUnprocessableEntity, keyHeader, "is not supported yet by this version; a dedupe_key in the job keeps it from running twice")
 	case len(values) > 1:
 		return nil, problem.Field(http.StatusUnprocessableEntity, keyHeader, "is given twice")
 	case !core.ValidIdempotencyKey(values[0]):

@@ -144,12 +144,12 @@ func TestKeysArePerTokenAndForgotten(t *testing.T) {
 
 // fallible is a store whose first calls do not get to render, as when the process dies there.
 type fallible struct {
-	api.OnceSubmitter
+	api.Submitter
 	left int
 }
 
 func (f *fallible) WriteOnce(ctx context.Context, k core.IdempotencyKey, jobs []core.CheckedJob, render func([]core.Submitted) (core.Answer, error)) (core.Once, error) {
-	return f.OnceSubmitter.WriteOnce(ctx, k, jobs, func(answers []core.Submitted) (core.Answer, error) {
+	return f.Submitter.WriteOnce(ctx, k, jobs, func(answers []core.Submitted) (core.Answer, error) {
 		if f.left--; f.left >= 0 {
 			return core.Answer{}, errors.New("the end comes between the jobs and the key")
 		}
@@ -163,7 +163,7 @@ func (f *fallible) WriteOneOnce(ctx context.Context, k core.IdempotencyKey, job 
 }
 
 func TestNothingIsLeftBetween(t *testing.T) {
-	b := newBench(t, func(o *api.Options) { o.Once = &fallible{o.Submitter.(api.OnceSubmitter), 1} })
+	b := newBench(t, func(o *api.Options) { o.Submitter = &fallible{o.Submitter, 1} })
 	b.do("POST", "/v1/jobs", `{"type":"echo","dedupe_key":"d"}`, key, "k").want(t, http.StatusInternalServerError)
 	if n := b.count(); n != 0 {
 		t.Errorf("%d jobs", n)

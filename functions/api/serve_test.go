@@ -88,7 +88,7 @@ func TestLogHoldsNoSecrets(t *testing.T) {
 		"password='" + canary + " x'", "webhook https://h/x?token=" + canary + " refused", "Authorization: Bearer " + canary, "PASSWORD = " + canary,
 		`{"token": "` + canary + `"}`,
 	} {
-		newBench(t, logger, func(o *api.Options) { o.Submitter = refusing{errors.New(text)} }).do("POST", "/v1/jobs", payload).want(t, 500)
+		newBench(t, logger, func(o *api.Options) { o.Submitter = refusing{err: errors.New(text)} }).do("POST", "/v1/jobs", payload).want(t, 500)
 	}
 	newBench(t, logger, func(o *api.Options) { o.Submitter = panicking{} }).do("POST", "/v1/jobs", payload).want(t, 500)
 	if strings.Contains(log.String(), canary) {

@@ -65,9 +65,9 @@ func (a *API) jobIn(r *http.Request, raw []byte) (core.CheckedJob, error) {
 // ahead. raw is what was asked.
 func (a *API) submitOnce(ctx context.Context, key core.IdempotencyKey, job core.CheckedJob, raw []byte, fault error) (core.Once, error) {
 	if fault == nil {
-		return a.Once.WriteOneOnce(ctx, key, job, submitAnswer)
+		return a.Submitter.WriteOneOnce(ctx, key, job, submitAnswer)
 	}
-	once, err := a.Once.WriteOnce(ctx, key, nil, func([]core.Submitted) (core.Answer, error) { return core.Answer{}, fault })
+	once, err := a.Submitter.WriteOnce(ctx, key, nil, func([]core.Submitted) (core.Answer, error) { return core.Answer{}, fault })
 	if once.Kept != nil {
 		new(decode.Decoder).Object(raw, []string{"payload"}, func(_ string, payload []byte) { once.Kept.Repeat(payload) })
 		once.Answer = submitAnswer(&once.Kept.Job, once.Kept.Submitted)
