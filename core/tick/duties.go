@@ -26,10 +26,15 @@ var duties = [...]duty{
 		what: "call the store's `Tick`", do: (*Ticker).tickStore,
 		why: "renews the bucket leases, cancels expired jobs, lists lost attempts and due schedules; in queue mode it marks due jobs as queued",
 	}, {
-		what: "publish", when: "there are queues", due: func(t *Ticker, _ *pass) bool { return t.dispatcher != nil }, do: (*Ticker).dispatch,
+		what: "publish", when: "there are queues", due: func(t *Ticker, _ *pass) bool { return t.dispatcher != nil },
+		do: func(t *Ticker, _ context.Context, p *pass) error {
+			p.report.NextIn = t.dispatcher.dispatch(p.req, p.res)
+			return nil
+		},
 		why: "sends a message for each job that was marked",
 	}, {
-		what: "wake workers", when: "workers are in this process", due: func(t *Ticker, _ *pass) bool { return t.opts.Wake != nil }, do: (*Ticker).wakeWaiting,
+		what: "wake workers", when: "workers are in this process", due: func(t *Ticker, _ *pass) bool { return t.opts.Wake != nil },
+		do:  func(t *Ticker, _ context.Context, p *pass) error { t.wake(p.res.Waiting); return nil },
 		why: "jobs that are due before the next pass start on time",
 	}, {
 		what: upkeep, every: func(o *Options) time.Duration { return o.MaintainPeriod }, first: true,
@@ -68,7 +73,7 @@ var duties = [...]duty{
 		}, do: (*Ticker).alert,
 		why: "webhooks learn of alerts; beside the passes",
 	}, {
-		what: "write counts", do: (*Ticker).flushCounts,
+		what: "write counts", do: func(t *Ticker, ctx context.Context, _ *pass) error { t.rollups.Flush(ctx, t.store); return nil },
 		why: "statistics include lost attempts",
 	},
 }

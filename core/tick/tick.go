@@ -222,24 +222,6 @@ func (t *Ticker) tickStore(ctx context.Context, p *pass) error {
 	return nil
 }
 
-// dispatch publishes what the store marked as queued.
-func (t *Ticker) dispatch(_ context.Context, p *pass) error {
-	p.report.NextIn = t.dispatcher.dispatch(p.req, p.res)
-	return nil
-}
-
-// flushCounts writes the counts of lost attempts.
-func (t *Ticker) flushCounts(ctx context.Context, _ *pass) error {
-	t.rollups.Flush(ctx, t.store)
-	return nil
-}
-
-// wakeWaiting wakes for the lanes that the store found.
-func (t *Ticker) wakeWaiting(_ context.Context, p *pass) error {
-	t.wake(p.res.Waiting)
-	return nil
-}
-
 // wake tells idle workers of this process which lanes are due before the next pass.
 func (t *Ticker) wake(waiting []core.Lane) {
 	if t.opts.Wake == nil {
