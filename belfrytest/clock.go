@@ -26,7 +26,7 @@ func (e *Engine) Advance(d time.Duration) {
 		e.t.Fatalf("Advance: %s is in the past", d)
 	}
 	target := e.Now().Add(d.Truncate(core.Precision))
-	going := e.gate.attempts()
+	going := e.claimGate.attempts()
 	for {
 		next := e.settle("Advance", going, nil)
 		left := target.Sub(e.Now())
@@ -46,16 +46,16 @@ func (e *Engine) Skip(d time.Duration) {
 	if d < 0 {
 		e.t.Fatalf("Skip: %s is in the past", d)
 	}
-	e.gate.beating.Lock()
+	e.claimGate.beating.Lock()
 	e.offset.Add(d.Microseconds())
 	_, err := e.ticker.Tick(context.Background())
-	e.gate.beating.Unlock()
+	e.claimGate.beating.Unlock()
 	if err != nil {
 		e.t.Fatalf("Skip: %v", err)
 	}
 	e.beat("Skip")
 	e.await("Skip", "the contexts of lost attempts to end", func() bool {
-		for _, a := range e.gate.active {
+		for _, a := range e.claimGate.active {
 			if a.stale && !a.over && !a.returned {
 				return false
 			}
@@ -76,12 +76,12 @@ func (e *Engine) pass(act string, d time.Duration) {
 
 // moved tells the worker and the attempts that the clock was moved by d.
 func (e *Engine) moved(d time.Duration) {
-	e.gate.mu.Lock()
-	for _, a := range e.gate.active {
+	e.claimGate.mu.Lock()
+	for _, a := range e.claimGate.active {
 		a.advanced += d
 		a.ending = a.ending || a.advanced >= e.timeoutOf(a)
 	}
-	e.gate.mu.Unlock()
+	e.claimGate.mu.Unlock()
 	if e.worker != nil {
 		e.worker.Advance(d)
 	}
@@ -96,9 +96,9 @@ func (e *Engine) timeoutOf(a *attempt) time.Duration {
 
 // untilTimeout is the least of next and what is left to any running attempt.
 func (e *Engine) untilTimeout(next time.Duration) time.Duration {
-	e.gate.mu.Lock()
-	defer e.gate.mu.Unlock()
-	for _, a := range e.gate.active {
+	e.claimGate.mu.Lock()
+	defer e.claimGate.mu.Unlock()
+	for _, a := range e.claimGate.active {
 		if !a.ending {
 			next = min(next, e.timeoutOf(a)-a.advanced)
 		}
@@ -111,25 +111,25 @@ func (e *Engine) untilTimeout(next time.Duration) time.Duration {
 func (e *Engine) beat(act string) {
 	e.t.Helper()
 	e.await(act, "handlers to be entered", func() bool {
-		for _, a := range e.gate.active {
+		for _, a := range e.claimGate.active {
 			if !a.entered {
 				return false
 			}
 		}
 		return true
 	})
-	e.gate.mu.Lock()
+	e.claimGate.mu.Lock()
 	before := map[*attempt]int{}
-	for _, a := range e.gate.active {
+	for _, a := range e.claimGate.active {
 		before[a] = a.beats
 	}
-	e.gate.mu.Unlock()
+	e.claimGate.mu.Unlock()
 	for a := range before {
 		e.worker.Poke(a.job.ID)
 	}
 	e.await(act, "heartbeats", func() bool {
 		for a, beats := range before {
-			if e.gate.active[a.ref()] == a && a.beats == beats {
+			if e.claimGate.active[a.ref()] == a && a.beats == beats {
 				return false
 			}
 		}

@@ -104,7 +104,7 @@ func (e *Engine) describeMisses(jobType string, match []Match) string {
 }
 
 // describeHandlers tells which handlers have not returned.
-func (g *gate) describeHandlers() string {
+func (g *claimGate) describeHandlers() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var lines []string

@@ -23,7 +23,7 @@
 //	submit.go, change.go    submitting, reading and changing jobs
 //	schedule.go             making and reading schedules
 //	require.go, match.go    what code under test must have submitted
-//	gate.go                 between worker and store: who may claim, and when
-//	watch.go, attempt.go    what runs, and what became of it
+//	claim_gate.go           between worker and store: who may claim, and when
+//	watch.go, attempt.go    running attempts and their ends
 //	describe.go             jobs in the texts of failures
 package belfrytest

@@ -24,13 +24,13 @@ func (e *Engine) Drain() {
 func (e *Engine) WaitFor(id int64, status core.Status) core.Job {
 	e.t.Helper()
 	defer e.drive("WaitFor")()
-	going := e.gate.attempts()
+	going := e.claimGate.attempts()
 	going = slices.DeleteFunc(going, func(a *attempt) bool { return a.job.ID == id })
 	var job core.Job
 	e.settle("WaitFor", going, func() bool {
 		job = e.Job(id)
 		if job.Status == core.Running && status == core.Running {
-			return e.gate.isEntered(id)
+			return e.claimGate.isEntered(id)
 		}
 		return job.Status == status || job.Status.Ended()
 	})
@@ -45,15 +45,15 @@ func (e *Engine) WaitFor(id int64, status core.Status) core.Job {
 // It returns how long until something more is due.
 func (e *Engine) settle(act string, going []*attempt, done func() bool) (next time.Duration) {
 	e.t.Helper()
-	defer e.gate.shut()
+	defer e.claimGate.shut()
 	steps, since := -1, time.Now()
 	for {
-		changed := e.gate.change()
+		changed := e.claimGate.change()
 		due, next := e.tick(act)
 		if done != nil && done() {
 			return next
 		}
-		now := e.gate.state(going)
+		now := e.claimGate.state(going)
 		free := now.slots < e.opts.Slots
 		switch {
 		case now.err != nil:
@@ -61,14 +61,14 @@ func (e *Engine) settle(act string, going []*attempt, done func() bool) (next ti
 		case now.runs > e.opts.MaxRuns:
 			e.t.Fatalf("%s: %d attempts and no end: does work beget work without time passing? Options.MaxRuns allows more.\n%s", act, now.runs, e.describeLive())
 		case !now.busy && (len(due) == 0 || !free):
-			e.gate.shut()
+			e.claimGate.shut()
 			if !isClosed(changed) {
 				return next
 			}
 			continue // an end was recorded behind the tick's back
 		}
 		if len(due) > 0 && free {
-			e.gate.let(e.choose(due))
+			e.claimGate.let(e.choose(due))
 			e.worker.Wake()
 		}
 		if now.steps != steps {
@@ -123,15 +123,15 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// await waits until ready, which is called under the gate's mu.
+// await waits until ready, which is called under the claimGate's mu.
 func (e *Engine) await(act, what string, ready func() bool) {
 	e.t.Helper()
 	deadline := time.NewTimer(e.opts.Patience)
 	defer deadline.Stop()
 	for {
-		e.gate.mu.Lock()
-		changed, ok := e.gate.changed, ready()
-		e.gate.mu.Unlock()
+		e.claimGate.mu.Lock()
+		changed, ok := e.claimGate.changed, ready()
+		e.claimGate.mu.Unlock()
 		if ok {
 			return
 		}

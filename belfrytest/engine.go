@@ -30,15 +30,15 @@ type Options struct {
 // Engine is Belfry for one test. Its methods belong to the test's goroutine; handlers may use Submitter, Store and
 // Now. A method that cannot do what it says ends the test, with the jobs concerned and their errors.
 type Engine struct {
-	t        testing.TB
-	opts     Options
-	start    time.Time
-	offset   atomic.Int64 // microseconds the clock was advanced
-	store    *sqlite.Store
-	gate     *gate
-	ticker   *tick.Ticker
-	worker   *work.Worker // nil: there are no handlers
-	handlers core.Handlers
+	t         testing.TB
+	opts      Options
+	start     time.Time
+	offset    atomic.Int64 // microseconds the clock was advanced
+	store     *sqlite.Store
+	claimGate *claimGate
+	ticker    *tick.Ticker
+	worker    *work.Worker // nil: there are no handlers
+	handlers  core.Handlers
 
 	submitter *submit.Submitter
 	schedules *schedule.Acts
@@ -96,7 +96,7 @@ func (e *Engine) open() error {
 	e.submitter = submit.New(store, submit.Options{Now: e.Now})
 	schedules := schedule.Options{TickPeriod: time.Second, Takeover: 5 * time.Second} // what counts as missed, as in production
 	e.schedules = schedule.NewActs(store, schedules, nil)
-	e.gate = newGate(store, e.Now)
+	e.claimGate = newClaimGate(store, e.Now)
 	e.ticker, err = tick.New(store, tick.Options{Holder: "belfrytest", LeaseLength: time.Minute, Chance: exactly, Schedules: schedules})
 	if err != nil || len(e.handlers) == 0 {
 		return err
@@ -105,9 +105,9 @@ func (e *Engine) open() error {
 }
 
 func (e *Engine) startWorker() (err error) {
-	e.worker, err = work.New(e.gate, e.gate.watched(e.handlers), work.Options{
+	e.worker, err = work.New(e.claimGate, e.claimGate.watched(e.handlers), work.Options{
 		ID: "belfrytest", Slots: e.opts.Slots, CriticalSlots: -1, Timeout: e.opts.Timeout, StopGrace: -1,
-		StoreTimeout: time.Minute, Chance: exactly, OnEvent: e.gate.event,
+		StoreTimeout: time.Minute, Chance: exactly, OnEvent: e.claimGate.event,
 	})
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (e *Engine) startWorker() (err error) {
 		if err := <-e.running; err != nil {
 			e.t.Errorf("belfrytest: %v", err)
 		}
-		if left := e.gate.awaitHandlers(e.opts.Patience); left != "" {
+		if left := e.claimGate.awaitHandlers(e.opts.Patience); left != "" {
 			e.t.Errorf("belfrytest: handlers go on after the end of their context:\n%s", left)
 		}
 	})
@@ -133,6 +133,6 @@ func (e *Engine) drive(act string) (done func()) {
 	if !e.driving.TryLock() {
 		e.t.Fatalf("%s: the engine is being driven already: not from a handler, and from one goroutine", act)
 	}
-	e.gate.begin()
+	e.claimGate.begin()
 	return e.driving.Unlock
 }

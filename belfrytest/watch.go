@@ -11,7 +11,7 @@ import (
 )
 
 // Heartbeat notes the answers.
-func (g *gate) Heartbeat(ctx context.Context, beats []core.Ref, length time.Duration) ([]core.Beat, error) {
+func (g *claimGate) Heartbeat(ctx context.Context, beats []core.Ref, length time.Duration) ([]core.Beat, error) {
 	g.beating.RLock()
 	answers, err := g.WorkStore.Heartbeat(ctx, beats, length)
 	g.beating.RUnlock()
@@ -33,7 +33,7 @@ func (g *gate) Heartbeat(ctx context.Context, beats []core.Ref, length time.Dura
 
 // Finish notes which attempts are over. Their errors bear the clock's time: the worker adds to the time of the claim
 // what its own clock saw since, and that clock does not stand still.
-func (g *gate) Finish(ctx context.Context, ends []core.End) ([]core.EndAnswer, error) {
+func (g *claimGate) Finish(ctx context.Context, ends []core.End) ([]core.EndAnswer, error) {
 	for i := range ends {
 		if end := &ends[i]; (end.Outcome == core.EndRetry || end.Outcome == core.EndFail) && len(end.Errors) > 0 {
 			end.Errors[len(end.Errors)-1].At = g.now()
@@ -55,7 +55,7 @@ func (g *gate) Finish(ctx context.Context, ends []core.End) ([]core.EndAnswer, e
 }
 
 // event notes handlers that were given up after their lease was lost: nobody records an end of those.
-func (g *gate) event(e work.Event) {
+func (g *claimGate) event(e work.Event) {
 	if e.Kind != work.Leaked {
 		return
 	}
@@ -67,7 +67,7 @@ func (g *gate) event(e work.Event) {
 	}
 }
 
-func (g *gate) entered(job *core.Job) *attempt {
+func (g *claimGate) entered(job *core.Job) *attempt {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	a := g.active[core.Ref{ID: job.ID, Token: job.LeaseToken}]
@@ -82,14 +82,14 @@ func (g *gate) entered(job *core.Job) *attempt {
 }
 
 // over notes that the context of a handler has ended.
-func (g *gate) over(a *attempt) {
+func (g *claimGate) over(a *attempt) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	a.over = true
 	g.step()
 }
 
-func (g *gate) left(a *attempt) {
+func (g *claimGate) left(a *attempt) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	a.returned = true
@@ -98,13 +98,13 @@ func (g *gate) left(a *attempt) {
 }
 
 // attempts returns what is active, oldest job first.
-func (g *gate) attempts() []*attempt {
+func (g *claimGate) attempts() []*attempt {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.activeLocked()
 }
 
-func (g *gate) activeLocked() []*attempt {
+func (g *claimGate) activeLocked() []*attempt {
 	all := make([]*attempt, 0, len(g.active))
 	for _, a := range g.active {
 		all = append(all, a)
@@ -122,7 +122,7 @@ type state struct {
 	err   error
 }
 
-func (g *gate) state(going []*attempt) state {
+func (g *claimGate) state(going []*attempt) state {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := state{slots: len(g.active), runs: g.runs, steps: g.steps, err: g.err}
@@ -135,7 +135,7 @@ func (g *gate) state(going []*attempt) state {
 }
 
 // isEntered reports whether the handler of a job runs.
-func (g *gate) isEntered(id int64) bool {
+func (g *claimGate) isEntered(id int64) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, a := range g.active {
@@ -147,7 +147,7 @@ func (g *gate) isEntered(id int64) bool {
 }
 
 // awaitHandlers waits until all handlers have returned, and describes those that do not.
-func (g *gate) awaitHandlers(patience time.Duration) string {
+func (g *claimGate) awaitHandlers(patience time.Duration) string {
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
 	for {

@@ -8,8 +8,8 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// attempt is the value in a handler's context.
-type attempt struct {
+// contextValue is the value in a handler's context.
+type contextValue struct {
 	job    *core.Job
 	logger *slog.Logger // nil means slog.Default
 }
@@ -17,11 +17,11 @@ type attempt struct {
 type attemptKey struct{}
 
 func contextOf(ctx context.Context, job *core.Job, logger *slog.Logger) context.Context {
-	return context.WithValue(ctx, attemptKey{}, &attempt{job, logger})
+	return context.WithValue(ctx, attemptKey{}, &contextValue{job, logger})
 }
 
-func attemptOf(ctx context.Context) *attempt {
-	a, _ := ctx.Value(attemptKey{}).(*attempt)
+func attemptOf(ctx context.Context) *contextValue {
+	a, _ := ctx.Value(attemptKey{}).(*contextValue)
 	return a
 }
 

@@ -20,7 +20,7 @@ type memory struct {
 	visibility time.Duration
 
 	mu      sync.Mutex
-	ready   []*held
+	ready   []*stored
 	hidden  hidden
 	waiting []*waiter // in the order of their arrival; the first takes next
 	breaks  int       // times its connections broke
@@ -32,8 +32,8 @@ type waiter struct {
 	look chan struct{} // receives when a message may be ready for it
 }
 
-// held is one message of a memory.
-type held struct {
+// stored is one message of a memory.
+type stored struct {
 	body    []byte
 	until   time.Time // hidden until then
 	place   int       // in hidden; -1 while ready
@@ -49,9 +49,9 @@ func newMemory(visibility time.Duration) *memory {
 func (m *memory) add(bodies [][]byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	batch := make([]held, len(bodies)) // one allocation: it lives until the last of a bundle is removed
+	batch := make([]stored, len(bodies)) // one allocation: it lives until the last of a bundle is removed
 	for i, body := range bodies {
-		batch[i] = held{body: body, place: -1}
+		batch[i] = stored{body: body, place: -1}
 		m.ready = append(m.ready, &batch[i])
 	}
 	m.wakeFirst()
@@ -119,7 +119,7 @@ func (m *memory) leave(w *waiter) {
 
 // delivered is a message under the receipt of one delivery.
 type delivered struct {
-	*held
+	*stored
 	receipt int
 }
 
@@ -132,7 +132,7 @@ func (m *memory) takeReady(w *waiter, max, breaks int) (taken []delivered, wait 
 	}
 	now := time.Now()
 	for len(m.hidden) > 0 && !m.hidden[0].until.After(now) {
-		m.ready = append(m.ready, heap.Pop(&m.hidden).(*held))
+		m.ready = append(m.ready, heap.Pop(&m.hidden).(*stored))
 	}
 	wait = time.Hour
 	if len(m.hidden) > 0 {
@@ -175,7 +175,7 @@ func (m *memory) remove(d delivered) {
 func (m *memory) hide(d delivered, wait time.Duration) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if d.gone || d.place < 0 || d.held.receipt != d.receipt {
+	if d.gone || d.place < 0 || d.stored.receipt != d.receipt {
 		return errNotHeld
 	}
 	d.until = time.Now().Add(wait)
@@ -201,7 +201,7 @@ func (m *memory) connection() (breaks int) {
 }
 
 // hidden orders messages by when they will be ready again.
-type hidden []*held
+type hidden []*stored
 
 func (h hidden) Len() int           { return len(h) }
 func (h hidden) Less(i, j int) bool { return h[i].until.Before(h[j].until) }
@@ -211,7 +211,7 @@ func (h hidden) Swap(i, j int) {
 }
 
 func (h *hidden) Push(x any) {
-	m := x.(*held)
+	m := x.(*stored)
 	m.place = len(*h)
 	*h = append(*h, m)
 }

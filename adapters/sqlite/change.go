@@ -12,7 +12,7 @@ func (s *Store) Cancel(ctx context.Context, id int64) (core.Job, error) {
 }
 
 // cancel cancels a live job, or says that cancel is wanted, and whether it did.
-func (t *tx) cancel(a attempt) (bool, error) {
+func (t *tx) cancel(a liveState) (bool, error) {
 	switch a.status {
 	case core.Scheduled, core.Queued:
 		a.raise()
@@ -36,7 +36,7 @@ func (s *Store) CancelRuns(ctx context.Context, ids []int64) (done []int64, err 
 			if live == nil {
 				continue
 			}
-			cancelled, err := t.cancel(live.attempt())
+			cancelled, err := t.cancel(live.liveState())
 			if err != nil {
 				return err
 			}
@@ -51,7 +51,7 @@ func (s *Store) CancelRuns(ctx context.Context, ids []int64) (done []int64, err 
 
 // Reschedule gives a job that has not started a new run_at.
 func (s *Store) Reschedule(ctx context.Context, id int64, when core.When) (core.Job, error) {
-	return s.change(ctx, "reschedule", id, func(t *tx, a attempt) (bool, error) {
+	return s.change(ctx, "reschedule", id, func(t *tx, a liveState) (bool, error) {
 		runAt := t.now + when.Delay.Microseconds()
 		if !when.At.IsZero() {
 			runAt = micros(when.At)
@@ -69,7 +69,7 @@ func (s *Store) Reschedule(ctx context.Context, id int64, when core.When) (core.
 
 // change runs do on a live row and returns the job as it then stands. Where do says that the status does not
 // allow it, and where the job has ended, the answer is a *core.ConflictError.
-func (s *Store) change(ctx context.Context, act string, id int64, do func(*tx, attempt) (bool, error)) (core.Job, error) {
+func (s *Store) change(ctx context.Context, act string, id int64, do func(*tx, liveState) (bool, error)) (core.Job, error) {
 	var job core.Job
 	err := s.writer.run(ctx, func(t *tx) error {
 		live, err := t.row("get_live", id)
@@ -78,7 +78,7 @@ func (s *Store) change(ctx context.Context, act string, id int64, do func(*tx, a
 		}
 		allowed := false
 		if live != nil {
-			if allowed, err = do(t, live.attempt()); err != nil {
+			if allowed, err = do(t, live.liveState()); err != nil {
 				return err
 			}
 		}

@@ -64,7 +64,7 @@ func (t *tx) runAll(found []row, req core.ClaimRequest) ([]core.Job, error) {
 	jobs, claimed := make([]core.Job, 0, len(found)), make([]int64, 0, len(found))
 	until := t.now + req.Lease.Microseconds()
 	for _, r := range found {
-		refused, err := t.refuse(r.attempt())
+		refused, err := t.refuse(r.liveState())
 		if err != nil {
 			return nil, err
 		}

@@ -59,7 +59,7 @@ func (t *tx) queueAll(found []row, fences map[int]int64, req core.TickRequest) (
 	jobs, list := make([]core.Job, 0, len(found)), make([]int64, 0, len(found))
 	for _, r := range found {
 		if core.Status(r.int(colStatus)) == core.Scheduled {
-			refused, err := t.refuse(r.attempt())
+			refused, err := t.refuse(r.liveState())
 			if err != nil {
 				return nil, err
 			}

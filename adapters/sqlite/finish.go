@@ -15,7 +15,7 @@ func (s *Store) Finish(ctx context.Context, ends []core.End) ([]core.EndAnswer, 
 		for i := range ends {
 			refs[i] = ends[i].Ref
 		}
-		live, err := t.attempts(refs)
+		live, err := t.liveStates(refs)
 		if err != nil {
 			return err
 		}
@@ -39,8 +39,8 @@ func (s *Store) Finish(ctx context.Context, ends []core.End) ([]core.EndAnswer, 
 // finishing is one call of Finish.
 type finishing struct {
 	*tx
-	live    map[int64]*attempt // rows as they stand after the ends so far
-	done    []any              // [id, result] of jobs that are done, written together
+	live    map[int64]*liveState // rows as they stand after the ends so far
+	done    []any                // [id, result] of jobs that are done, written together
 	doneIDs []int64
 	absent  []int64 // ids found in no live row
 }
@@ -72,7 +72,7 @@ func (f *finishing) end(e *core.End) (core.EndAnswer, error) {
 }
 
 // apply writes an end that counts.
-func (f *finishing) apply(e *core.End, a *attempt) error {
+func (f *finishing) apply(e *core.End, a *liveState) error {
 	switch e.Outcome {
 	case core.EndFail, core.EndRetry, core.EndLoss, core.EndSnooze:
 		a.errors = encode(e.Errors)
@@ -108,7 +108,7 @@ func (f *finishing) apply(e *core.End, a *attempt) error {
 }
 
 // hand leaves a job running under its token, in the hands of its target.
-func (f *finishing) hand(e *core.End, a *attempt) error {
+func (f *finishing) hand(e *core.End, a *liveState) error {
 	a.leaseUntil = f.now + e.Wait.Microseconds()
 	_, err := f.exec("hand_over", a.id, a.leaseUntil, core.TargetWorkerID)
 	return err

@@ -14,7 +14,7 @@ func (s *Store) Heartbeat(ctx context.Context, beats []core.Ref, lease time.Dura
 		if t.careful {
 			return t.beatEach(beats, lease, answers)
 		}
-		live, err := t.attempts(beats)
+		live, err := t.liveStates(beats)
 		if err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func (s *Store) Heartbeat(ctx context.Context, beats []core.Ref, lease time.Dura
 func (t *tx) beatEach(beats []core.Ref, lease time.Duration, answers []core.Beat) error {
 	for i, ref := range beats {
 		done, err := t.alone(jobFault(ref.ID, "", "heartbeat"), func() error {
-			live, err := t.attempts([]core.Ref{ref})
+			live, err := t.liveStates([]core.Ref{ref})
 			a := live[ref.ID]
 			if err != nil || a == nil || a.status != core.Running || a.token != ref.Token {
 				answers[i] = core.Beat{Stale: true}
@@ -64,14 +64,14 @@ func (t *tx) beatEach(beats []core.Ref, lease time.Duration, answers []core.Beat
 }
 
 // attempts reads the live rows that refs point at.
-func (t *tx) attempts(refs []core.Ref) (map[int64]*attempt, error) {
+func (t *tx) liveStates(refs []core.Ref) (map[int64]*liveState, error) {
 	list := make([]int64, len(refs))
 	for i, ref := range refs {
 		list[i] = ref.ID
 	}
-	live := make(map[int64]*attempt, len(refs))
+	live := make(map[int64]*liveState, len(refs))
 	err := t.query("get_attempts", func(r row) error {
-		a := r.attemptOnly()
+		a := r.liveStateOnly()
 		live[a.id] = &a
 		return nil
 	}, ids(list))

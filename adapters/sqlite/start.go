@@ -98,7 +98,7 @@ func (t *tx) live(list []int64) (found []row, err error) {
 // unqueue returns a queued row to scheduled.
 func (t *tx) unqueue(r row) error {
 	_, err := t.alone(jobFault(r.int(colID), r.text(colType), "publish"), func() error {
-		a := r.attempt()
+		a := r.liveState()
 		a.raise()
 		return t.putBack(a, r.int(colRunAt))
 	})

@@ -102,7 +102,7 @@ func (t *tx) expire(limit int) (int, error) {
 		return 0, err
 	}
 	for _, r := range found {
-		if err := t.end(r.attemptOnly(), core.Cancelled, reasonExpired, nil); err != nil {
+		if err := t.end(r.liveStateOnly(), core.Cancelled, reasonExpired, nil); err != nil {
 			return 0, err
 		}
 	}
@@ -117,7 +117,7 @@ func (t *tx) expireEach(limit int) (n int, err error) {
 	}
 	for _, r := range found {
 		done, err := t.alone(jobFault(r.int(0), r.text(1), "expire"), func() error {
-			live, err := t.attempts([]core.Ref{{ID: r.int(0)}})
+			live, err := t.liveStates([]core.Ref{{ID: r.int(0)}})
 			if err != nil {
 				return err
 			}

@@ -18,7 +18,7 @@
 //	breaker.go     when to leave a failing host or endpoint alone, as pure policy
 //	room.go        how many deliveries may be in flight, as pure policy, and how many are
 //	places.go      memory of hosts and endpoints, bounded
-//	gate.go        lets deliveries in, or puts them back
+//	admission.go   admits deliveries, or puts them back
 //	event.go       what the operator is told of hosts and endpoints
 //
 // Nothing here logs, and no error holds a secret, a payload, a response, a URL's user or query, or an address that

@@ -54,20 +54,20 @@ func TestFailuresHoldBackTheirOwn(t *testing.T) {
 			held bool
 		}{{"answers", fails, c.byAnswers}, {"connections", unconnected, c.byConnections}} {
 			for i := range int64(3) {
-				p, err := w.gates.enter(t.Context(), routeTo(t, w, i, "acme", "hook", bad))
+				p, err := w.admission.enter(t.Context(), routeTo(t, w, i, "acme", "hook", bad))
 				if err != nil {
 					t.Fatalf("%s, %s: %v", name, how.name, err)
 				}
 				how.end(p)
 			}
-			p, err := w.gates.enter(t.Context(), routeTo(t, w, 9, c.tenant, c.typ, c.url))
+			p, err := w.admission.enter(t.Context(), routeTo(t, w, 9, c.tenant, c.typ, c.url))
 			if (err != nil) != how.held {
 				t.Errorf("%s, failing by its %s: held back %t, want %t: %v", name, how.name, err != nil, how.held, err)
 			}
 			if err == nil {
 				succeeds(p)
 			}
-			w.gates.hosts, w.gates.endpoints = places{}, places{}
+			w.admission.hosts, w.admission.endpoints = places{}, places{}
 		}
 	}
 }
@@ -156,7 +156,7 @@ func cancelled(cause error) context.Context {
 // A target that is connected to and then silent is no reason to keep others from its host until it answers.
 func TestProbeOfAHostEndsWithTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGates(50)
+		g := newAdmission(50)
 		for range breakerTestOptions.Failures {
 			p, err := g.enter(t.Context(), to("a:80"))
 			if err != nil {
@@ -188,7 +188,7 @@ func TestProbeOfAHostEndsWithTheConnection(t *testing.T) {
 // A job that always fails is not every probe of its endpoint: one that was turned away meanwhile has the next.
 func TestProbeIsFair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGates(50)
+		g := newAdmission(50)
 		bad, good := to("a:80"), to("a:80")
 		bad.job, good.job = 1, 2
 		for range breakerTestOptions.Failures {
@@ -240,7 +240,7 @@ func TestMemoryOfFailuresIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g := newGates(100)
+				g := newAdmission(100)
 				g.breaker.Failures = 1
 				kept := route{host: "kept:80", scheme: "http", endpoint: "kept"}
 				p, err := g.enter(t.Context(), kept)
@@ -301,7 +301,7 @@ func TestEventsOfEndpointsHoldNoURL(t *testing.T) {
 	var told []HostEvent
 	w := newWebhook(t, Options{Breaker: BreakerOptions{Failures: 1}, OnEvent: func(e HostEvent) { told = append(told, e) }})
 	r := routeTo(t, w, 1, "acme", "hook", "https://h.example/canary?canary=canary")
-	p, err := w.gates.enter(t.Context(), r)
+	p, err := w.admission.enter(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}

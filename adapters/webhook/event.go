@@ -5,17 +5,17 @@ import "time"
 // HostEventKind says what changed at a host, or at one of its endpoints.
 type HostEventKind string
 
-// What an operator should know, each told once per change.
+// The kinds of events. Each is reported once per change.
 const (
-	HostPaused     HostEventKind = "webhook host left alone"     // after failed connections in a row; told again only after HostBack
+	HostPaused     HostEventKind = "webhook host left alone"     // after failed connections in a row; not repeated before HostBack
 	HostBack       HostEventKind = "webhook host is back"        // it was connected to
-	HostFull       HostEventKind = "webhook host is full"        // jobs are snoozed: as many deliveries run as may
+	HostFull       HostEventKind = "webhook host is full"        // jobs are snoozed: the maximum of deliveries is running
 	HostFree       HostEventKind = "webhook host has room"       // half of the places are free again
-	EndpointPaused HostEventKind = "webhook endpoint left alone" // after failed attempts in a row; told again only after EndpointBack
+	EndpointPaused HostEventKind = "webhook endpoint left alone" // after failed attempts in a row; not repeated before EndpointBack
 	EndpointBack   HostEventKind = "webhook endpoint is back"    // it gave a final answer
 )
 
-// HostEvent is told to OnEvent.
+// HostEvent is passed to OnEvent.
 type HostEvent struct {
 	Kind     HostEventKind
 	Host     string        // and port
@@ -26,8 +26,8 @@ type HostEvent struct {
 	PerHost  int           // places (HostFull)
 }
 
-// tell tells the operator. gates.mu must not be held.
-func (g *gates) tell(events ...HostEvent) {
+// report passes events to OnEvent. admission.mu must not be held.
+func (g *admission) report(events ...HostEvent) {
 	for _, e := range events {
 		if e.Kind != "" && g.onEvent != nil {
 			g.onEvent(e)
@@ -35,7 +35,7 @@ func (g *gates) tell(events ...HostEvent) {
 	}
 }
 
-// hostChange is what an end did to the breaker of a host, if an operator should know.
+// hostChange returns the event of a change of a host's breaker, if there is one.
 func hostChange(r route, before, after breaker) HostEvent {
 	switch {
 	case before.pause == 0 && after.pause > 0:
@@ -61,8 +61,8 @@ func endpointChange(r route, before, after breaker) HostEvent {
 	return e
 }
 
-// filledLocked notes that the host is full; gates.mu is held.
-func (g *gates) filledLocked(p *pass) HostEvent {
+// filledLocked notes that the host is full; admission.mu is held.
+func (g *admission) filledLocked(p *pass) HostEvent {
 	if p.host.full {
 		return HostEvent{}
 	}
@@ -70,8 +70,8 @@ func (g *gates) filledLocked(p *pass) HostEvent {
 	return HostEvent{Kind: HostFull, Host: p.route.host, PerHost: g.bounds.perHost}
 }
 
-// drainedLocked notes that a full host has room again now that a delivery has ended; gates.mu is held.
-func (g *gates) drainedLocked(p *pass) HostEvent {
+// drainedLocked notes that a full host has room again now that a delivery has ended; admission.mu is held.
+func (g *admission) drainedLocked(p *pass) HostEvent {
 	if !p.host.full || p.host.inFlight > g.bounds.perHost/2 {
 		return HostEvent{}
 	}

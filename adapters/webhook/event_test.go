@@ -10,7 +10,7 @@ import (
 // What happens at a host is told once per change, not once per job.
 func TestHostEventsAreToldOncePerChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGates(4)
+		g := newAdmission(4)
 		var told []HostEventKind
 		g.onEvent = func(e HostEvent) {
 			if e.Host != "a:80" {

@@ -58,8 +58,8 @@ const (
 	endpointFull lack = "the URL has as many deliveries in flight as it may have"
 )
 
-// room says which bound another delivery would pass. gates.mu is held.
-func (b bounds) room(g *gates, p *pass) lack {
+// room returns the bound that another delivery would exceed. admission.mu is held.
+func (b bounds) room(g *admission, p *pass) lack {
 	tenant := g.tenants[p.route.tenant]
 	switch {
 	case g.inFlight >= b.slots:
@@ -84,7 +84,7 @@ func (b bounds) room(g *gates, p *pass) lack {
 }
 
 // counts returns what is under way.
-func (g *gates) counts() Counts {
+func (g *admission) counts() Counts {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c := Counts{Slots: g.bounds.slots, InFlight: g.inFlight, Waiting: len(g.waiting), Tenants: len(g.tenants)}

@@ -23,7 +23,7 @@ func TestSilentPartsOfAHostLeaveRoom(t *testing.T) {
 			w := newWebhook(t, Options{PerHost: 50, PerWait: time.Nanosecond})
 			var taken []*pass
 			for i := range int64(60) {
-				if p, err := w.gates.enter(t.Context(), routeTo(t, w, i, "silent", "hook", c.silent(i))); err == nil {
+				if p, err := w.admission.enter(t.Context(), routeTo(t, w, i, "silent", "hook", c.silent(i))); err == nil {
 					taken = append(taken, p)
 				}
 			}
@@ -31,7 +31,7 @@ func TestSilentPartsOfAHostLeaveRoom(t *testing.T) {
 				t.Errorf("silent deliveries take %d of 50 slots, want %d", len(taken), c.takes)
 			}
 			for _, path := range c.good {
-				p, err := w.gates.enter(t.Context(), routeTo(t, w, 100, "silent", "hook", host+path))
+				p, err := w.admission.enter(t.Context(), routeTo(t, w, 100, "silent", "hook", host+path))
 				if err != nil {
 					t.Errorf("%s of the same tenant: %v", path, err)
 					continue
@@ -39,7 +39,7 @@ func TestSilentPartsOfAHostLeaveRoom(t *testing.T) {
 				succeeds(p)
 			}
 			for _, tenant := range []string{"other", ""} {
-				p, err := w.gates.enter(t.Context(), routeTo(t, w, 101, tenant, "hook", c.silent(1)))
+				p, err := w.admission.enter(t.Context(), routeTo(t, w, 101, tenant, "hook", c.silent(1)))
 				if err != nil {
 					t.Errorf("tenant %q: %v", tenant, err)
 					continue
@@ -49,10 +49,10 @@ func TestSilentPartsOfAHostLeaveRoom(t *testing.T) {
 			for _, p := range taken {
 				succeeds(p)
 			}
-			if len(w.gates.hosts)+len(w.gates.endpoints)+len(w.gates.tenants) > 0 {
-				t.Errorf("left over: %+v %+v", w.gates.hosts, w.gates.endpoints)
+			if len(w.admission.hosts)+len(w.admission.endpoints)+len(w.admission.tenants) > 0 {
+				t.Errorf("left over: %+v %+v", w.admission.hosts, w.admission.endpoints)
 			}
-			p, err := w.gates.enter(t.Context(), routeTo(t, w, 102, "silent", "hook", c.silent(1)))
+			p, err := w.admission.enter(t.Context(), routeTo(t, w, 102, "silent", "hook", c.silent(1)))
 			if err != nil || len(p.host.parties) != 2 {
 				t.Fatalf("afterwards: %v", err)
 			}
@@ -69,10 +69,10 @@ func TestSilentURLsLeaveRoomForAGoodOne(t *testing.T) {
 		w := newWebhook(t, Options{PerHost: perHost, PerWait: time.Nanosecond})
 		for url := range silent {
 			for i := range int64(2 * perHost) {
-				_, _ = w.gates.enter(t.Context(), routeTo(t, w, i, "", "hook", fmt.Sprint("https://h.example/silent/", url)))
+				_, _ = w.admission.enter(t.Context(), routeTo(t, w, i, "", "hook", fmt.Sprint("https://h.example/silent/", url)))
 			}
 		}
-		if _, err := w.gates.enter(t.Context(), routeTo(t, w, 1, "", "hook", "https://h.example/good")); err != nil {
+		if _, err := w.admission.enter(t.Context(), routeTo(t, w, 1, "", "hook", "https://h.example/good")); err != nil {
 			t.Errorf("of %d slots %d silent URLs leave none: %v", perHost, silent, err)
 		}
 	}
@@ -84,10 +84,10 @@ func TestSilentTenantsLeaveRoom(t *testing.T) {
 		w := newWebhook(t, Options{Slots: slots, PerHost: 10_000, PerWait: time.Nanosecond})
 		for tenant := range silent {
 			for i := range int64(2 * slots) {
-				_, _ = w.gates.enter(t.Context(), routeTo(t, w, i, fmt.Sprint("silent", tenant), "hook", fmt.Sprint("https://h", i, ".example/")))
+				_, _ = w.admission.enter(t.Context(), routeTo(t, w, i, fmt.Sprint("silent", tenant), "hook", fmt.Sprint("https://h", i, ".example/")))
 			}
 		}
-		if _, err := w.gates.enter(t.Context(), routeTo(t, w, 1, "good", "hook", "https://good.example/")); err != nil {
+		if _, err := w.admission.enter(t.Context(), routeTo(t, w, 1, "good", "hook", "https://good.example/")); err != nil {
 			t.Errorf("of %d slots %d silent tenants leave none: %v", slots, silent, err)
 		}
 	}

@@ -48,7 +48,7 @@ type Webhook struct {
 	leases    *LeaseTokens
 	guard     *Guard
 	limits    Limits
-	gates     *gates
+	admission *admission
 	transport *http.Transport
 	userAgent string
 	jobID     func(ctx context.Context, id int64) string
@@ -103,7 +103,7 @@ func New(opts Options) (*Webhook, error) {
 		signer: signer, leases: leases, guard: opts.Guard, limits: opts.Limits.withDefaults(),
 		userAgent: opts.UserAgent, jobID: opts.JobID, now: opts.Now,
 	}
-	w.gates = &gates{
+	w.admission = &admission{
 		breaker: opts.Breaker.withDefaults(), wait: opts.PerWait,
 		bounds: bounds{slots: opts.Slots, perTenant: opts.PerTenant, perHost: min(opts.PerHost, opts.Slots)},
 		now:    opts.Now, chance: opts.Chance, onEvent: opts.OnEvent,
@@ -146,7 +146,7 @@ func (w *Webhook) Work(ctx context.Context, job *core.Job) (json.RawMessage, err
 	if err != nil {
 		return nil, core.Permanent(err)
 	}
-	pass, err := w.gates.enter(ctx, routeOf(target, job))
+	pass, err := w.admission.enter(ctx, routeOf(target, job))
 	if err != nil {
 		return nil, err
 	}
@@ -158,13 +158,13 @@ func (w *Webhook) Work(ctx context.Context, job *core.Job) (json.RawMessage, err
 
 // DeliverySlots implements core.SlotCounter.
 func (w *Webhook) DeliverySlots() (slots, inUse int) {
-	w.gates.mu.Lock()
-	defer w.gates.mu.Unlock()
-	return w.gates.bounds.slots, w.gates.inFlight
+	w.admission.mu.Lock()
+	defer w.admission.mu.Unlock()
+	return w.admission.bounds.slots, w.admission.inFlight
 }
 
 // Counts returns how many deliveries are under way.
-func (w *Webhook) Counts() Counts { return w.gates.counts() }
+func (w *Webhook) Counts() Counts { return w.admission.counts() }
 
 // deliver sends one request and reads its answer. A job's own timeout shortens the wait for the answer and never
 // lengthens it: that bound is the operator's.

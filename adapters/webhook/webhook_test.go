@@ -198,7 +198,7 @@ func TestConcurrentDeliveries(t *testing.T) {
 	if r.connections() > 16 { // one dialled in vain for each, when another came free first
 		t.Errorf("%d connections for 8 deliveries at once", r.connections())
 	}
-	if n := len(w.gates.hosts) + len(w.gates.endpoints) + len(w.gates.tenants); n != 0 {
+	if n := len(w.admission.hosts) + len(w.admission.endpoints) + len(w.admission.tenants); n != 0 {
 		t.Errorf("%d hosts, endpoints and tenants remembered", n)
 	}
 }

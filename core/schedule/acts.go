@@ -17,9 +17,9 @@ const MaxBackfill = 10_000
 // scheduleRounds bounds how often an act starts again because a tick was faster.
 const scheduleRounds = 50
 
-// between waits before an act starts again: a tick may hold the schedule's row as long as it writes its batch. All rounds
+// waitBetweenRounds waits before an act starts again: a tick may hold the schedule's row as long as it writes its batch. All rounds
 // together wait about two seconds.
-func between(ctx context.Context, round int) {
+func waitBetweenRounds(ctx context.Context, round int) {
 	wait.Sleep(ctx, min(time.Duration(round)*2*time.Millisecond, 50*time.Millisecond))
 }
 
@@ -88,7 +88,7 @@ func (a *Acts) Put(ctx context.Context, tenant, name string, rule core.ScheduleR
 		return s, false, err
 	}
 	for round := range scheduleRounds {
-		between(ctx, round)
+		waitBetweenRounds(ctx, round)
 		s, err = a.store.GetSchedule(ctx, tenant, name)
 		switch {
 		case errors.Is(err, core.ErrNotFound) && match.Version != 0:
@@ -177,7 +177,7 @@ func (a *Acts) Resume(ctx context.Context, tenant, name string) (core.Schedule, 
 
 func (a *Acts) pause(ctx context.Context, tenant, name string, paused bool) (core.Schedule, error) {
 	for round := range scheduleRounds {
-		between(ctx, round)
+		waitBetweenRounds(ctx, round)
 		s, err := a.store.GetSchedule(ctx, tenant, name)
 		if err != nil || s.Rule.Paused == paused && s.Fault == "" {
 			return s, err
@@ -273,7 +273,7 @@ func instantsOf(rule *recurrence.Rule, from, to time.Time, limit int) (list []ti
 // runs makes jobs of a schedule outside its rule.
 func (a *Acts) runs(ctx context.Context, tenant, name string, of func(s *core.Schedule, now time.Time) []core.Run) ([]int64, error) {
 	for round := range scheduleRounds {
-		between(ctx, round)
+		waitBetweenRounds(ctx, round)
 		s, err := a.store.GetSchedule(ctx, tenant, name)
 		if err != nil {
 			return nil, err

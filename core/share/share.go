@@ -33,7 +33,7 @@ const (
 )
 
 // Shares divides free slots among lanes, claim by claim: by weight between priorities, equally between the types of a
-// priority. Unused credit carries over, so that weights hold in the long run even with one slot. A lane is busy after a
+// priority. Unused slots carry over, so that weights hold in the long run even with one slot. A lane is busy after a
 // claim of it came back full, and quiet after one did not. Quiet lanes leave their share to the busy ones; a few slots check
 // whether they are still quiet. It reads no clock. Not for concurrent use.
 type Shares struct {
@@ -56,8 +56,8 @@ type group struct {
 // claimant is one party to a division.
 type claimant struct {
 	weight float64
-	credit float64 // slots that it is owed; negative: had in advance
-	added  float64 // credit added by the outstanding plan
+	owed   float64 // slots that it is owed; negative: had in advance
+	added  float64 // slots added to owed by the outstanding plan
 	quota  int     // of the outstanding plan
 }
 
@@ -251,9 +251,9 @@ func (s *Shares) RecordTaken(taken []core.Taken, dueAt time.Time) {
 // Forget drops the outstanding plan: its claim failed, and no lane is charged.
 func (s *Shares) Forget() {
 	for _, g := range s.groups {
-		g.credit -= g.added
+		g.owed -= g.added
 		for _, l := range g.lanes {
-			l.credit -= l.added
+			l.owed -= l.added
 		}
 	}
 	s.asked = s.asked[:0]
@@ -261,15 +261,15 @@ func (s *Shares) Forget() {
 
 func (c *claimant) reset() { c.added, c.quota = 0, 0 }
 
-// settle charges n taken slots. A claimant that wants no more loses its credit.
+// settle charges n taken slots. A claimant that wants no more loses what it is owed.
 func (c *claimant) settle(n int, busy bool) {
-	c.credit -= float64(n)
+	c.owed -= float64(n)
 	if !busy {
-		c.credit = 0
+		c.owed = 0
 	}
 }
 
-// divide adds to each claimant's credit its share of n by weight, and turns credit into whole quotas that add up to n.
+// divide adds to what each claimant is owed its share of n by weight, and turns that into whole quotas that add up to n.
 func divide(n int, parties []*claimant) {
 	if n <= 0 || len(parties) == 0 {
 		return
@@ -280,23 +280,23 @@ func divide(n int, parties []*claimant) {
 	}
 	for _, c := range parties {
 		c.added = float64(n) * c.weight / weight
-		c.credit += c.added
-		sum += c.credit
+		c.owed += c.added
+		sum += c.owed
 	}
-	// Claimants come and go with their credit: the remaining credit must balance among those present.
+	// Claimants come and go with what they are owed: the rest must balance among those present.
 	excess, positive := (sum-float64(n))/float64(len(parties)), 0.0
 	for _, c := range parties {
-		c.credit -= excess
-		positive += max(c.credit, 0)
+		c.owed -= excess
+		positive += max(c.owed, 0)
 	}
 	rest := n
 	for _, c := range parties {
-		c.quota = int(max(c.credit, 0) * float64(n) / positive)
+		c.quota = int(max(c.owed, 0) * float64(n) / positive)
 		rest -= c.quota
 	}
 	byRemainder := slices.Clone(parties)
 	slices.SortStableFunc(byRemainder, func(a, b *claimant) int {
-		return cmp.Compare(b.credit-float64(b.quota), a.credit-float64(a.quota))
+		return cmp.Compare(b.owed-float64(b.quota), a.owed-float64(a.quota))
 	})
 	for i := 0; rest > 0; i++ {
 		byRemainder[i%len(byRemainder)].quota++

@@ -8,9 +8,9 @@ import (
 	"github.com/belfry-dev/belfry/core/internal/wait"
 )
 
-// gate divides free slots among the priorities that wait for one, by weight: the priority that has had the fewest slots for
+// slotGate divides free slots among the priorities that wait for one, by weight: the priority that has had the fewest slots for
 // its weight goes first. Guarded by Worker.mu.
-type gate struct {
+type slotGate struct {
 	clock   float64                // the value of had, before the grant, of the priority that got the last grant
 	had     [core.Bulk + 1]float64 // slots had, divided by weight
 	waiting [core.Bulk + 1]int     // slots asked for; 0: does not wait
@@ -34,7 +34,7 @@ const (
 	gatherTurns  = 4
 )
 
-func (g *gate) init(queues int) {
+func (g *slotGate) init(queues int) {
 	g.queues = queues
 	for _, p := range core.Priorities {
 		g.granted[p], g.turn[p] = make(chan int, 1), make(chan struct{}, 1)

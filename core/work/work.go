@@ -173,7 +173,7 @@ type Worker struct {
 	helping   bool // the second claim loop is at work
 	suspects  suspects
 	counts    Counts
-	gate      gate
+	gate      slotGate
 	receivers []*receiver // that have ended; their subscriptions are still open
 }
 

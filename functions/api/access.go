@@ -19,9 +19,9 @@ import (
 // MinToken is the least length of a token of Options.Tokens, in bytes: shorter ones can be guessed.
 const MinToken = 20
 
-// gate decides who may call. It knows the tokens of Options.Tokens, whose holders may do everything, and through
+// accessControl decides who may call. It knows the tokens of Options.Tokens, whose holders may do everything, and through
 // found those of the store.
-type gate struct {
+type accessControl struct {
 	static   []staticToken
 	found    *foundTokens // nil where there is no store of tokens
 	rates    *rates
@@ -35,9 +35,9 @@ type staticToken struct {
 	id   string
 }
 
-// newGate hashes the tokens. One that is empty or short is refused: it would look like access control.
-func newGate(o *Options) (*gate, error) {
-	g := &gate{rates: newRates(o.Limits.Rate, o.Limits.Rate), closed: o.Closed, loopback: o.Loopback}
+// newAccessControl hashes the tokens. One that is empty or short is refused: it would look like access control.
+func newAccessControl(o *Options) (*accessControl, error) {
+	g := &accessControl{rates: newRates(o.Limits.Rate, o.Limits.Rate), closed: o.Closed, loopback: o.Loopback}
 	if o.Access != nil {
 		g.found = newFoundTokens(o.Access, o.Now)
 	}
@@ -53,7 +53,7 @@ func newGate(o *Options) (*gate, error) {
 
 // admit says who makes a request: the holder of the token it carries, or whoever may call while there are no
 // tokens. It is a problem of 401 where neither is so.
-func (g *gate) admit(r *http.Request) (caller, error) {
+func (g *accessControl) admit(r *http.Request) (caller, error) {
 	c, err := g.holder(r)
 	if err == nil || !errors.Is(err, errNoToken) {
 		return c, err
@@ -75,7 +75,7 @@ var errNoToken = errors.New("no token")
 
 // holder is who the request's token was made for, or errNoToken. How long it takes does not depend on how much of a
 // token is right.
-func (g *gate) holder(r *http.Request) (caller, error) {
+func (g *accessControl) holder(r *http.Request) (caller, error) {
 	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") || len(r.Header["Authorization"]) != 1 {
 		return caller{}, errNoToken
@@ -107,7 +107,7 @@ func (g *gate) holder(r *http.Request) (caller, error) {
 
 // still is nil while a caller that was let in would be let in again: its token has not been revoked, nor has it expired, and
 // where it has none none is needed. What was looked up within tokenMemory counts.
-func (g *gate) still(ctx context.Context, c caller) error {
+func (g *accessControl) still(ctx context.Context, c caller) error {
 	if c.id == "" {
 		open, err := g.open(ctx)
 		if err == nil && !open {
@@ -131,7 +131,7 @@ func errTokenEnded() error {
 }
 
 // open reports whether calls may go without a token: there are none, and it was not said that one is needed.
-func (g *gate) open(ctx context.Context) (bool, error) {
+func (g *accessControl) open(ctx context.Context) (bool, error) {
 	if g.closed || len(g.static) > 0 {
 		return false, nil
 	}

@@ -18,7 +18,7 @@ func (a *API) admit(op *huma.Operation, w *answer, r *http.Request) (*http.Reque
 	c, err := a.callerFor(n, r)
 	w.caller = c.id
 	if p := (*problem.Problem)(nil); err == nil || errors.As(err, &p) {
-		if p := a.gate.rates.take(c.name(r), a.Now()); p != nil { // who is refused is counted too, by address
+		if p := a.access.rates.take(c.name(r), a.Now()); p != nil { // who is refused is counted too, by address
 			return r, p
 		}
 	}
@@ -41,9 +41,9 @@ func (a *API) admit(op *huma.Operation, w *answer, r *http.Request) (*http.Reque
 // a bearer token that comes along all the same says whose matter the caller may see.
 func (a *API) callerFor(n need, r *http.Request) (caller, error) {
 	if n.scope != lease {
-		return a.gate.admit(r)
+		return a.access.admit(r)
 	}
-	c, err := a.gate.holder(r)
+	c, err := a.access.holder(r)
 	if errors.Is(err, errNoToken) {
 		return caller{}, nil
 	}

@@ -112,7 +112,7 @@ func (a *API) asks(op *huma.Operation, schemas huma.Registry) {
 	o.Problem(http.StatusUnauthorized)
 	o.Problem(http.StatusForbidden)
 	op.Security = []map[string][]string{{"token": {}}}
-	if !a.gate.closed && len(a.gate.static) == 0 {
+	if !a.access.closed && len(a.access.static) == 0 {
 		op.Security = append(op.Security, map[string][]string{}) // as long as there are no tokens
 	}
 	text := "Needs the role " + string(n.role)

@@ -108,7 +108,7 @@ type API struct {
 	wait       *waiter
 	recent     *recentStats
 	states     *recentStates
-	gate       *gate
+	access     *accessControl
 	steps      steps
 	memory     *budget // for requests in flight
 	spool      *spool  // nil where nothing is kept on disk
@@ -144,12 +144,12 @@ func New(o Options) (*API, error) {
 		a.spool = &spool{dir: o.Spool, room: newBudget(diskTimes*o.Limits.Memory, 0)}
 	}
 	var err error
-	if a.gate, err = newGate(&o); err != nil {
+	if a.access, err = newAccessControl(&o); err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
 	a.Options.Tokens = nil // the hashes are enough
 	a.Options.Jobs = ownJobs{o.Jobs}
-	a.serve = a.around(a.router())
+	a.serve = a.wrapHandler(a.router())
 	return a, nil
 }
 

@@ -73,7 +73,7 @@ func (a *API) right(ctx context.Context) right {
 		},
 		ended: func() error {
 			// A store that does not answer ends no wait.
-			if err, p := a.gate.still(ctx, c), (*problem.Problem)(nil); errors.As(err, &p) {
+			if err, p := a.access.still(ctx, c), (*problem.Problem)(nil); errors.As(err, &p) {
 				return err
 			}
 			return nil

@@ -72,8 +72,8 @@ func (w *answer) fail(err error) {
 	writeProblem(problemOf(err), w)
 }
 
-// around is what every request passes before its operation and after it.
-func (a *API) around(next http.Handler) http.Handler {
+// wrapHandler is what every request passes before its operation and after it.
+func (a *API) wrapHandler(next http.Handler) http.Handler {
 	origin := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		start := time.Now()

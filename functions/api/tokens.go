@@ -58,7 +58,7 @@ func (a *API) createToken(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	a.gate.found.forget(id)
+	a.access.found.forget(id)
 	answer := appendToken(nil, &kept)
 	answer = append(show.AppendField(answer[:len(answer)-1], "token", text), '}')
 	writeJSON(w, http.StatusCreated, answer)
@@ -103,7 +103,7 @@ func (a *API) revokeToken(w http.ResponseWriter, r *http.Request) error {
 		switch {
 		case err != nil:
 			return err
-		case last && len(a.gate.static) == 0:
+		case last && len(a.access.static) == 0:
 			return problem.New(http.StatusConflict, lastAdmin)
 		}
 	}
@@ -114,7 +114,7 @@ func (a *API) revokeToken(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	a.gate.found.forget(id)
+	a.access.found.forget(id)
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }

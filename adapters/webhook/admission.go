@@ -11,29 +11,29 @@ import (
 )
 
 const (
-	fullSnooze      = time.Second // of a job that finds no place, the first time; it doubles
+	fullSnooze      = time.Second // of a job without a place, the first time; it doubles
 	fullSnoozeSteps = 5           // up to 32 s
 )
 
-// gates hold back jobs whose host or endpoint is failing, and jobs for which there is no place: they are snoozed,
-// which costs them no attempt and frees their worker's slot.
-type gates struct {
+// admission holds back jobs whose host or endpoint is failing, and jobs for which there is no place: it snoozes them, which
+// costs no attempt and frees their worker's slot.
+type admission struct {
 	breaker BreakerOptions
 	bounds  bounds
 	wait    time.Duration // how long a job waits for a place
 	now     func() time.Time
 	chance  func() float64
-	onEvent func(HostEvent) // nil means nobody is told
+	onEvent func(HostEvent) // nil means no reports
 
 	mu        sync.Mutex
 	inFlight  int
 	tenants   map[string]int // deliveries in flight
 	hosts     places
 	endpoints places
-	waiting   []*waiter // those that came first stand first
+	waiting   []*waiter // in the order of arrival
 }
 
-// place is what is known of one host or one endpoint. It is guarded by gates.mu.
+// place is the state of one host or endpoint. It is guarded by admission.mu.
 type place struct {
 	breaker  breaker
 	inFlight int
@@ -45,7 +45,7 @@ type place struct {
 
 // pass is the right to one delivery. leave ends it.
 type pass struct {
-	gates          *gates
+	admission      *admission
 	route          route
 	host, endpoint *place
 	hostProbe      bool // it shows whether the host can be connected to
@@ -55,12 +55,12 @@ type pass struct {
 // waiter is a job that waits for a place.
 type waiter struct {
 	pass *pass
-	let  chan error // told once, under gates.mu: nil, it is in; or a snooze
+	let  chan error // gets one value, under admission.mu: nil if the delivery is admitted, or a snooze
 }
 
 // enter waits, shortly, for a place among the deliveries of the tenant, the host and the endpoint. The error is a
 // snooze, or the end of ctx.
-func (g *gates) enter(ctx context.Context, r route) (*pass, error) {
+func (g *admission) enter(ctx context.Context, r route) (*pass, error) {
 	g.mu.Lock()
 	p := g.useLocked(r)
 	if err := g.admitLocked(p); err != nil {
@@ -81,17 +81,17 @@ func (g *gates) enter(ctx context.Context, r route) (*pass, error) {
 }
 
 // useLocked counts a user of the route's places, which may be new.
-func (g *gates) useLocked(r route) *pass {
+func (g *admission) useLocked(r route) *pass {
 	now := g.now()
 	return &pass{
-		gates: g, route: r,
+		admission: g, route: r,
 		host:     g.hosts.use(r.hostKey(), now, g.breaker),
 		endpoint: g.endpoints.use(r.endpointKey(), now, g.breaker),
 	}
 }
 
 // await waits until the job is let in, its patience or ctx ends.
-func (g *gates) await(ctx context.Context, w *waiter) (*pass, error) {
+func (g *admission) await(ctx context.Context, w *waiter) (*pass, error) {
 	timer := time.NewTimer(g.wait)
 	defer timer.Stop()
 	select {
@@ -118,7 +118,7 @@ func (p *pass) unless(err error) (*pass, error) {
 }
 
 // admitLocked asks both breakers. If one is open the job's use of its places ends with the snooze it returns.
-func (g *gates) admitLocked(p *pass) error {
+func (g *admission) admitLocked(p *pass) error {
 	now := g.now()
 	var ok bool
 	var wait time.Duration
@@ -134,7 +134,7 @@ func (g *gates) admitLocked(p *pass) error {
 }
 
 // beginLocked counts a delivery that was admitted and for which there is room.
-func (g *gates) beginLocked(p *pass) {
+func (g *admission) beginLocked(p *pass) {
 	now := g.now()
 	if p.hostProbe {
 		p.host.breaker.begin(now)
@@ -151,15 +151,15 @@ func (g *gates) beginLocked(p *pass) {
 
 // connected tells that the host was just connected to: others need not wait for the answer to know.
 func (p *pass) connected() {
-	g := p.gates
+	g := p.admission
 	g.mu.Lock()
 	event := g.hostEndLocked(p, healthy)
 	g.mu.Unlock()
-	g.tell(event)
+	g.report(event)
 }
 
 // hostEndLocked notes what the attempt showed of its host. It shows that once.
-func (g *gates) hostEndLocked(p *pass, v verdict) HostEvent {
+func (g *admission) hostEndLocked(p *pass, v verdict) HostEvent {
 	before := p.host.breaker
 	p.host.breaker.end(v, p.hostProbe, p.route.job, g.now(), g.breaker)
 	p.hostProbe = false
@@ -168,7 +168,7 @@ func (g *gates) hostEndLocked(p *pass, v verdict) HostEvent {
 
 // leave ends the delivery and tells what it showed of its host and its endpoint.
 func (p *pass) leave(host, endpoint verdict) {
-	g := p.gates
+	g := p.admission
 	g.mu.Lock()
 	hostChanged := g.hostEndLocked(p, host)
 	before := p.endpoint.breaker
@@ -185,11 +185,11 @@ func (p *pass) leave(host, endpoint verdict) {
 	g.releaseLocked(p)
 	g.letInLocked()
 	g.mu.Unlock()
-	g.tell(hostChanged, changed, drained)
+	g.report(hostChanged, changed, drained)
 }
 
 // queueLocked lets the job wait for a place; nil if enough do already.
-func (g *gates) queueLocked(p *pass) *waiter {
+func (g *admission) queueLocked(p *pass) *waiter {
 	if len(g.waiting) >= g.bounds.waiting() || p.host.waiting >= g.bounds.perHost {
 		return nil
 	}
@@ -200,7 +200,7 @@ func (g *gates) queueLocked(p *pass) *waiter {
 }
 
 // unqueue ends a wait, and reports whether it had not ended yet.
-func (g *gates) unqueue(w *waiter) bool {
+func (g *admission) unqueue(w *waiter) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	i := slices.Index(g.waiting, w)
@@ -213,7 +213,7 @@ func (g *gates) unqueue(w *waiter) bool {
 }
 
 // letInLocked lets in those who wait and for whom there is room now, and sends off those whose breaker has opened.
-func (g *gates) letInLocked() {
+func (g *admission) letInLocked() {
 	kept := g.waiting[:0]
 	for _, w := range g.waiting {
 		if g.inFlight >= g.bounds.slots || g.bounds.room(g, w.pass) != roomLeft {
@@ -231,14 +231,14 @@ func (g *gates) letInLocked() {
 	g.waiting = kept
 }
 
-func (g *gates) release(p *pass) {
+func (g *admission) release(p *pass) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.releaseLocked(p)
 }
 
 // releaseLocked ends the job's use of its places, and forgets those that are not worth remembering.
-func (g *gates) releaseLocked(p *pass) {
+func (g *admission) releaseLocked(p *pass) {
 	p.host.users--
 	p.endpoint.users--
 	if p.host.forgotten() {
@@ -250,13 +250,13 @@ func (g *gates) releaseLocked(p *pass) {
 }
 
 // closed is the snooze of a job whose host or endpoint is left alone. Waits are spread, so that not all come back at once.
-func (g *gates) closed(r route, at *place, failed string, wait time.Duration) error {
+func (g *admission) closed(r route, at *place, failed string, wait time.Duration) error {
 	wait += time.Duration(g.chance() * float64(at.breaker.pause) / 2)
 	return fmt.Errorf("target %s is left alone after %d %s in a row: %w", r.host, at.breaker.failures, failed, core.Snooze(wait))
 }
 
 // full is the snooze of a job for which there is no place. It ends the job's use of its places.
-func (g *gates) full(p *pass) error {
+func (g *admission) full(p *pass) error {
 	g.mu.Lock()
 	lacks := g.bounds.room(g, p)
 	var filled HostEvent
@@ -265,7 +265,7 @@ func (g *gates) full(p *pass) error {
 	}
 	g.releaseLocked(p)
 	g.mu.Unlock()
-	g.tell(filled)
+	g.report(filled)
 	wait := fullSnooze << min(max(p.route.snoozes, 0), fullSnoozeSteps)
 	wait = wait/2 + time.Duration(g.chance()*float64(wait))
 	return fmt.Errorf("target %s: %s: %w", p.route.host, lacks, core.Snooze(wait))

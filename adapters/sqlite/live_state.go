@@ -12,8 +12,8 @@ const (
 	reasonExpired   = "expired"
 )
 
-// attempt is the part of a live row that decides what may be done to it, and that doing it changes.
-type attempt struct {
+// liveState is the part of a live row that transitions depend on and change.
+type liveState struct {
 	id           int64
 	status       core.Status
 	token        int64
@@ -27,24 +27,24 @@ type attempt struct {
 	errors       any // as stored: what someone damaged stays as it is until an end replaces it
 }
 
-func (r row) attempt() attempt {
-	return attempt{
+func (r row) liveState() liveState {
+	return liveState{
 		id: r.int(colID), status: core.Status(r.int(colStatus)), token: r.int(colLeaseToken), leaseUntil: r.int(colLeaseUntil),
 		ended: r.int(colEndedToken), cancelWanted: r.int(colCancelWanted) != 0, attempts: r.int(colAttempts),
 		maxAttempts: r.int(colMaxAttempts), snoozes: r.int(colSnoozes), expiresAt: r[colExpiresAt], errors: r[colErrors],
 	}
 }
 
-// attemptOnly reads a row of get_attempts or expire.
-func (r row) attemptOnly() attempt {
-	return attempt{
+// liveStateOnly reads a row of get_attempts or expire.
+func (r row) liveStateOnly() liveState {
+	return liveState{
 		id: r.int(0), status: core.Status(r.int(1)), token: r.int(2), leaseUntil: r.int(3), ended: r.int(4),
 		cancelWanted: r.int(5) != 0, attempts: r.int(6), maxAttempts: r.int(7), snoozes: r.int(8), expiresAt: r[9], errors: r[10],
 	}
 }
 
 // raise makes messages in flight and former holders worthless.
-func (a *attempt) raise() { a.token = increment(a.token) }
+func (a *liveState) raise() { a.token = increment(a.token) }
 
 // increment adds one where there is room: a number someone damaged must not stop a statement.
 func increment(n int64) int64 {
@@ -55,7 +55,7 @@ func increment(n int64) int64 {
 }
 
 // end moves a live job to its end: done and cancelled to the history, failed to the dead letters.
-func (t *tx) end(a attempt, status core.Status, reason string, result any) error {
+func (t *tx) end(a liveState, status core.Status, reason string, result any) error {
 	name := "end_job"
 	if status == core.Failed {
 		name = "bury_job"
@@ -73,14 +73,14 @@ func (t *tx) end(a attempt, status core.Status, reason string, result any) error
 }
 
 // putBack makes a live job wait until runAt.
-func (t *tx) putBack(a attempt, runAt int64) error {
+func (t *tx) putBack(a liveState, runAt int64) error {
 	_, err := t.exec("put_back", a.id, runAt, a.token, a.attempts, a.snoozes, a.ended, a.errors)
 	return err
 }
 
 // refuse ends a job that was about to run but may not: its time is over, or its attempts are used up. It
 // reports whether the job was refused.
-func (t *tx) refuse(a attempt) (bool, error) {
+func (t *tx) refuse(a liveState) (bool, error) {
 	if at, ok := a.expiresAt.(int64); ok && at <= t.now {
 		return true, t.end(a, core.Cancelled, reasonExpired, nil)
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// gate is the store as the worker sees it: claims reach it only while the test makes the engine go, and what is
-// claimed, extended and ended is noted, so that the test knows when nothing is left to do.
-type gate struct {
+// claimGate is the worker's store. It passes claims on only while the test drives the engine, and notes what is claimed,
+// extended and ended, so that the test knows when nothing is left to do.
+type claimGate struct {
 	core.WorkStore
 	now     func() time.Time
 	beating sync.RWMutex // held for writing while no heartbeat may be under way
@@ -21,50 +21,50 @@ type gate struct {
 	only     *core.Lane    // of this lane alone, and one job; nil: any
 	claiming int           // claims under way
 	active   map[core.Ref]*attempt
-	handlers map[*attempt]bool // that have not returned
+	handlers map[*attempt]bool // handlers that have not returned
 	runs     int               // attempts claimed since begin
-	steps    int               // of progress ever made: rises whenever an attempt came further
+	steps    int               // rises whenever an attempt makes progress
 	err      error             // of a claim or an end since begin
 }
 
-func newGate(store core.WorkStore, now func() time.Time) *gate {
-	return &gate{WorkStore: store, now: now, changed: make(chan struct{}), active: map[core.Ref]*attempt{}, handlers: map[*attempt]bool{}}
+func newClaimGate(store core.WorkStore, now func() time.Time) *claimGate {
+	return &claimGate{WorkStore: store, now: now, changed: make(chan struct{}), active: map[core.Ref]*attempt{}, handlers: map[*attempt]bool{}}
 }
 
-func (g *gate) begin() {
+func (g *claimGate) begin() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.runs, g.err = 0, nil
 }
 
 // change returns what is closed at the next change.
-func (g *gate) change() <-chan struct{} {
+func (g *claimGate) change() <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.changed
 }
 
 // tell says that something changed. mu is held.
-func (g *gate) tell() {
+func (g *claimGate) tell() {
 	close(g.changed)
 	g.changed = make(chan struct{})
 }
 
 // step says that an attempt came further. mu is held.
-func (g *gate) step() {
+func (g *claimGate) step() {
 	g.steps++
 	g.tell()
 }
 
-// let opens the gate, for one job of a lane or, with nil, for any.
-func (g *gate) let(only *core.Lane) {
+// let opens the claimGate, for one job of a lane or, with nil, for any.
+func (g *claimGate) let(only *core.Lane) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.open, g.only = true, only
 }
 
-// shut closes the gate and waits for the claims under way.
-func (g *gate) shut() {
+// shut closes the claimGate and waits for the claims under way.
+func (g *claimGate) shut() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.open = false
@@ -76,9 +76,9 @@ func (g *gate) shut() {
 	}
 }
 
-// ClaimDue passes the claim on while the gate is open. Every claim looks at the whole lane: what the worker left out
+// ClaimDue passes the claim on while the claimGate is open. Every claim looks at the whole lane: what the worker left out
 // because it has seen it lately may have changed with the clock.
-func (g *gate) ClaimDue(ctx context.Context, req core.ClaimRequest) (core.ClaimResult, error) {
+func (g *claimGate) ClaimDue(ctx context.Context, req core.ClaimRequest) (core.ClaimResult, error) {
 	none := core.ClaimResult{Taken: make([]core.Taken, len(req.Quotas)), DueIn: time.Hour}
 	g.mu.Lock()
 	var asked []int
@@ -114,7 +114,7 @@ func (g *gate) ClaimDue(ctx context.Context, req core.ClaimRequest) (core.ClaimR
 	return res, nil
 }
 
-func (g *gate) claimed(jobs []core.Job, err error) {
+func (g *claimGate) claimed(jobs []core.Job, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.claiming--

@@ -14,8 +14,8 @@ import (
 	"github.com/belfry-dev/belfry/core/decide"
 )
 
-func newGates(perHost int) *gates {
-	return &gates{
+func newAdmission(perHost int) *admission {
+	return &admission{
 		breaker: breakerTestOptions, bounds: bounds{slots: 1000, perHost: perHost}, wait: 250 * time.Millisecond,
 		now: time.Now, chance: func() float64 { return 0 }, tenants: map[string]int{}, hosts: places{}, endpoints: places{},
 	}
@@ -41,7 +41,7 @@ func snoozed(t *testing.T, err error) time.Duration {
 
 func TestFullHostHoldsNobodyForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGates(2)
+		g := newAdmission(2)
 		first, err := g.enter(t.Context(), to("a:80"))
 		if err != nil {
 			t.Fatal(err)
@@ -81,7 +81,7 @@ func TestFullHostHoldsNobodyForLong(t *testing.T) {
 
 func TestWaitEndsWithTheAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGates(1)
+		g := newAdmission(1)
 		p, err := g.enter(t.Context(), to("a:80"))
 		if err != nil {
 			t.Fatal(err)
@@ -100,7 +100,7 @@ func TestWaitEndsWithTheAttempt(t *testing.T) {
 
 func TestOpenBreakerSnoozesWithoutCharge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGates(4)
+		g := newAdmission(4)
 		g.chance = func() float64 { return 1 }
 		for range 3 {
 			p, err := g.enter(t.Context(), to("a:80"))
@@ -133,7 +133,7 @@ func TestOpenBreakerSnoozesWithoutCharge(t *testing.T) {
 // Jobs that wait for a place when the breaker opens are snoozed and not sent into the failing host.
 func TestBreakerOpeningSendsOffThoseWhoWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGates(1)
+		g := newAdmission(1)
 		g.breaker.Failures = 1
 		p, err := g.enter(t.Context(), to("a:80"))
 		if err != nil {
@@ -158,7 +158,7 @@ func TestBreakerOpeningSendsOffThoseWhoWait(t *testing.T) {
 // A job may have a day for its answer: as a probe of a host that says nothing it must not keep all others waiting.
 func TestSlowProbeIsFollowedByAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGates(10)
+		g := newAdmission(10)
 		for range breakerTestOptions.Failures {
 			p, err := g.enter(t.Context(), to("a:80"))
 			if err != nil {
