@@ -36,16 +36,21 @@ const (
 ), delivering_functions AS MATERIALIZED (
     SELECT max(seen_at) AS seen_at FROM belfry.workers WHERE function AND delivers
 )`
-	expected = `(EXISTS (SELECT FROM belfry.job_types t WHERE t.type = l.type AND t.announced_at IS NOT NULL AND (t.unhandled_until IS NULL OR t.unhandled_until <= {now}))
-   OR coalesce((SELECT seen_at FROM functions f WHERE f.type = l.type), '-infinity') > ` + cameBack + `
+	announced = `EXISTS (SELECT FROM belfry.job_types t WHERE t.type = l.type AND t.announced_at IS NOT NULL AND (t.unhandled_until IS NULL OR t.unhandled_until <= {now}))
+   OR coalesce((SELECT seen_at FROM functions f WHERE f.type = l.type), '-infinity') > ` + cameBack
+	expected = `(` + announced + `
    OR ` + deliverable + ` AND coalesce((SELECT seen_at FROM delivering_functions), '-infinity') > ` + cameBack + `)`
 	cameBack = `coalesce((SELECT t.unhandled_until - t.unhandled_wait FROM belfry.job_types t WHERE t.type = l.type), '-infinity')`
 )
 
+// delivered is about a type of which nobody runs but the jobs that bring a target of their own.
+const delivered = `(EXISTS (SELECT FROM belfry.job_types t WHERE t.type = l.type AND t.target IS NULL AND t.delivered)
+   AND l.type NOT IN (SELECT type FROM live) AND NOT (` + announced + `))`
+
 // fleetParts puts the parts in.
 var fleetParts = strings.NewReplacer(
 	"{fleet}", strings.ReplaceAll(fleet, "{is_live}", isLive), "{consumers}", strings.ReplaceAll(fleet, "{is_live}", "queues AND "+isLive),
-	"{functions}", functions, "{l.handled}", handled, "{l.expected}", expected,
+	"{functions}", functions, "{l.handled}", handled, "{l.expected}", expected, "{l.delivered}", delivered,
 )
 
 // Announce says that a worker is there; see core.WorkStore.

@@ -72,6 +72,7 @@ func loadStatements() (statements, error) {
 		"{never}", farAhead,
 		"{missing_to_maintain}", missingToMaintain,
 		"{due}", dueOfLane,
+		"{due_targets}", strings.ReplaceAll(dueOfLane, "(SELECT FROM", "(SELECT target IS NOT NULL AS targeted FROM"),
 		"{definition}", typeColumns,
 		"{sequences_behind}", sequencesBehind,
 		"{holder}", strings.Replace(recordColumns, " payload,", holderPayload, 1)+", "+liveColumns,

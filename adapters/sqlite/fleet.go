@@ -79,11 +79,12 @@ type mark struct {
 	until, wait int64 // the mark as unhandled
 	earlier     bool  // announced by a program of before, which does not say whether it lives
 	deliverable bool
+	ownTargets  bool // deliverable only as some of its jobs bring a target
 }
 
 // mark reads four columns.
 func (r row) mark(from int) mark {
-	return mark{until: r.int(from), wait: r.int(from + 1), earlier: r.int(from+2) != 0, deliverable: r.int(from+3) != 0}
+	return mark{until: r.int(from), wait: r.int(from + 1), earlier: r.int(from+2) != 0, deliverable: r.int(from+3) != 0, ownTargets: r.int(from+3) == 2}
 }
 
 // published reports whether jobs of the type are published: a live consumer handles them or, where functions may or a
@@ -96,6 +97,15 @@ func (f *fleet) published(typ string, m mark, unannounced bool) bool {
 // program of before announced it since a job came back.
 func (f *fleet) unhandled(typ string, m mark) bool {
 	return f.live.of(typ, m.deliverable) == 0 && (!m.earlier || m.until > f.now) && f.functions.of(typ, m.deliverable) <= max(m.until-m.wait, 0)
+}
+
+// onlyDelivered reports whether nobody runs any jobs of the type but those that bring a target of their own.
+func (f *fleet) onlyDelivered(typ string, m mark) bool {
+	if !m.ownTargets || f.unhandled(typ, m) {
+		return false
+	}
+	m.deliverable = false
+	return f.unhandled(typ, m)
 }
 
 // Announce says that a worker is there; see core.WorkStore.

@@ -93,6 +93,13 @@ func (c *conn) countDue(ctx context.Context, stats *core.Stats, now int64) error
 	unhandled := unhandledTypes{}
 	each := max(core.CountCap/max(len(lanes), 1), leastCounted)
 	for _, l := range lanes {
+		if fleet.onlyDelivered(l.typ, l.mark) {
+			n, _, err := c.number(ctx, "count_due_plain", int64(l.queue.Priority), l.typ, now, max(core.CountCap-unhandled.all, each))
+			if err != nil {
+				return err
+			}
+			unhandled.add(l.typ, int(n))
+		}
 		room, alone := core.CountCap-l.queue.Due, fleet.unhandled(l.typ, l.mark)
 		if alone {
 			room = max(room, core.CountCap-unhandled.all, each)
@@ -144,9 +151,10 @@ func (u *unhandledTypes) list() []core.TypeCount {
 
 // countQueuedUnhandled adds queued jobs of types that no worker handles.
 func (c *conn) countQueuedUnhandled(ctx context.Context, fleet *fleet, unhandled *unhandledTypes) error {
-	queued := map[string]int{}
+	type counts struct{ all, withoutTarget int }
+	queued := map[string]counts{}
 	err := c.query(ctx, "count_queued_types", func(r row) error {
-		queued[r.text(0)] = int(r.int(1))
+		queued[r.text(0)] = counts{int(r.int(1)), int(r.int(2))}
 		return nil
 	}, core.CountCap)
 	if err != nil {
@@ -158,7 +166,9 @@ func (c *conn) countQueuedUnhandled(ctx context.Context, fleet *fleet, unhandled
 			return err
 		}
 		if fleet.unhandled(typ, known) {
-			unhandled.add(typ, n)
+			unhandled.add(typ, n.all)
+		} else if fleet.onlyDelivered(typ, known) {
+			unhandled.add(typ, n.withoutTarget)
 		}
 	}
 	return nil

@@ -82,7 +82,7 @@ type Stats struct {
 	Types           []TypeStats  `json:"types" doc:"What happened in the window, by type, and which types have workers; of very many types those with the most starts, and the others together as (other)."`
 	DeadLetters     int          `json:"dead_letters"`
 	Stuck           int          `json:"stuck" doc:"Running jobs whose lease has passed."`
-	Unhandled       int          `json:"unhandled" doc:"Due jobs, queued ones included, of types that no worker handles."`
+	Unhandled       int          `json:"unhandled" doc:"Due jobs, queued ones included, of types that no worker handles; of types whose jobs workers only deliver, those without a target."`
 	Capped          bool         `json:"capped,omitempty" doc:"Counting stopped at 100,000 for dead_letters or unhandled: there are that many or more."`
 	OldestSnapshot  string       `json:"oldest_snapshot,omitempty" doc:"Age of the oldest open snapshot in the database: a long one slows everything down."`
 	HistoryOverflow int          `json:"history_overflow" doc:"Finished jobs kept outside the partitions of their days."`

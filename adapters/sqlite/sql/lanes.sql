@@ -14,5 +14,5 @@ SELECT j.priority, j.type,
 		COALESCE((SELECT d.run_at FROM jobs d WHERE d.status = 1 AND d.tenant <> '' AND d.priority = j.priority AND d.type = j.type
 			ORDER BY d.run_at LIMIT 1), 9223372036854775807)),
 	COALESCE(t.unhandled_until, 0), COALESCE(t.unhandled_wait, 0), t.announced_at IS NOT NULL,
-	COALESCE(t.target IS NOT NULL OR t.delivered = 1, 0)
+	COALESCE(CASE WHEN t.target IS NOT NULL THEN 1 WHEN t.delivered = 1 THEN 2 END, 0)
 FROM lanes CROSS JOIN jobs j ON j.id = lanes.id LEFT JOIN job_types t ON t.type = j.type
