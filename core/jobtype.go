@@ -15,19 +15,19 @@ const (
 	MaxExpectWithin = 400 * 24 * time.Hour
 )
 
-// JobType is the definition of a type: what its jobs get where they say nothing themselves.
+// JobType is the definition of a type: the defaults of its jobs.
 type JobType struct {
 	Name         string
 	Target       json.RawMessage // {"url": …, "headers": {…}}; nil means that handlers do the work
 	Timeout      time.Duration   // zero means the worker's default
 	MaxAttempts  int             // zero means DefaultMaxAttempts
 	Backoff      []time.Duration // nil means DefaultBackoff
-	ExpiresAfter time.Duration   // a job that has not started so long after it may is cancelled. Zero means never
-	ExpectWithin time.Duration   // a success is expected so often; else an alert. Zero means that none is
+	ExpiresAfter time.Duration   // a job that has not started this long after it may is cancelled. Zero means never
+	ExpectWithin time.Duration   // without a success for this long an alert is raised. Zero means no alert
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
 
-	Delivered bool // jobs of this type brought targets of their own
+	Delivered bool // jobs of this type had targets of their own
 	Defined   bool // PutType made it; else it is only a mark
 }
 
@@ -53,12 +53,12 @@ func CheckJobType(t *JobType) error {
 	return errs.Err()
 }
 
-// TooManyTypes is the refusal of a type that would be one more than MaxTypes: FieldErrors.
+// TooManyTypes returns the error for a type beyond MaxTypes: FieldErrors.
 func TooManyTypes() error {
 	return FieldErrors{{Field: "type", Rule: fmt.Sprintf("would be one more than the %d types that can be kept: delete definitions nobody uses, or use fewer types for jobs with a target of their own", MaxTypes)}}
 }
 
-// TypesBound is how many types there may be once these were noted. However many callers have noted, Belfry's own are.
+// TypesBound returns how many types there may be after these are added. Belfry's own types may always be added.
 func TypesBound(names []string) int64 {
 	for _, name := range names {
 		if !Reserved(name) {
@@ -68,8 +68,8 @@ func TypesBound(names []string) int64 {
 	return MaxTypes + int64(len(names))
 }
 
-// Complete gives a job what its type says and it does not say itself. The target stays with the type: it is read
-// when the job is delivered, so that a changed URL holds for waiting jobs too.
+// Complete fills in the defaults of the type. It does not copy the target, which is read at the delivery, so that a changed
+// URL applies to waiting jobs too.
 func (t *JobType) Complete(j *NewJob) {
 	if j.MaxAttempts == 0 {
 		j.MaxAttempts = t.MaxAttempts

@@ -19,13 +19,13 @@ import (
 
 const (
 	ackWait    = 50 * time.Millisecond // how long an acknowledgement waits for others
-	changeWait = 5 * time.Millisecond  // the same for those someone waits for
-	batchSize  = 500                   // of either: their ids fill half of what a request may hold
-	pullCalm   = time.Second           // calls that bring nothing are made at most this often, after a few
+	changeWait = 5 * time.Millisecond  // the same for changes of deadlines, for which callers wait
+	batchSize  = 500                   // acknowledgements or changes per request: their ids fill half of its maximum size
+	pullCalm   = time.Second           // minimum period of pulls after a few that returned nothing
 )
 
 // subscription implements core.Subscription by unary pulls on the current client. The streaming pull of that client,
-// which gocloud.dev uses, receives ahead of who asks, and has other faults: see docs/decisions.
+// which gocloud.dev uses, receives messages before they are asked for, and has other faults: see docs/decisions.
 type subscription struct {
 	client *pubsub.SubscriptionAdminClient
 	name   string
@@ -36,14 +36,14 @@ type subscription struct {
 	acks    *gather.Gatherer[string]
 	changes *gather.Gatherer[change]
 
-	life   context.Context // of calls that receive
+	life   context.Context // of pulls
 	stop   context.CancelFunc
-	empty  time.Duration // how long to wait after the next call that brings nothing; of the poll
+	empty  time.Duration // wait after the next pull that returns nothing; owned by the poll
 	close  sync.Once
 	closed error // the answer of Close
 
 	mu  sync.Mutex
-	err error // why it is dead
+	err error // why the subscription is unusable
 }
 
 // OpenSubscription opens a subscription of a priority, over a connection of its own.
@@ -61,7 +61,7 @@ func (q *Queue) OpenSubscription(ctx context.Context, p core.Priority) (core.Sub
 	return s, nil
 }
 
-// Receive waits for messages and returns those of one pull. It never receives what nobody asked for.
+// Receive waits for messages and returns those of one pull. It never pulls without a caller.
 func (s *subscription) Receive(ctx context.Context, max int) ([]core.Delivery, error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -89,8 +89,8 @@ func (s *subscription) Receive(ctx context.Context, max int) ([]core.Delivery, e
 	return deliveries, nil
 }
 
-// pull makes one call. The service holds it until there is a message or its own patience ends; emulators answer sooner,
-// and are not asked again at once.
+// pull makes one call. The service holds it until there is a message or a time has passed. Emulators answer sooner, so the
+// next call waits.
 func (s *subscription) pull(most int) ([]*pubsubpb.ReceivedMessage, error) {
 	ctx, cancel := context.WithTimeout(s.life, pullTimeout)
 	defer cancel()
@@ -120,18 +120,18 @@ func (s *subscription) pull(most int) ([]*pubsubpb.ReceivedMessage, error) {
 	return nil, nil
 }
 
-// neverRetry leaves trying again to the worker, which opens another subscription: the client's own goes on for a
-// minute before it says a word.
+// neverRetry leaves retries to the worker, which opens another subscription: the client's own retries take a minute before
+// it returns an error.
 func neverRetry() gax.Retryer { return nil }
 
-// giveBack makes messages deliverable again that nobody waits for.
+// giveBack makes messages without a waiting caller deliverable again.
 func (s *subscription) giveBack(messages []*pubsubpb.ReceivedMessage) {
 	for _, m := range messages {
-		_ = s.changes.Add(change{id: m.GetAckId()}) // after Close it comes again by itself
+		_ = s.changes.Add(change{id: m.GetAckId()}) // after Close the message comes again after its deadline
 	}
 }
 
-// fail makes the subscription dead. The first reason stays.
+// fail makes the subscription unusable. The first error stays.
 func (s *subscription) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

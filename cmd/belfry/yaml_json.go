@@ -11,23 +11,23 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// maxYAMLBytes and maxMerges bound what anchors may make of a file.
+// maxYAMLBytes and maxMerges bound the growth of a file by its anchors.
 const (
 	maxYAMLBytes = 64 << 20
 	maxMerges    = 10_000
 )
 
-// yamlJSON writes nodes of YAML as JSON, digit for digit, and notes what JSON does not have: YAML reads it by rules that
-// differ from version to version, so that a payload would become another without a word.
+// yamlJSON writes YAML nodes as JSON, digit for digit, and notes values that JSON does not have: YAML's rules for them
+// differ between versions, so that a payload could change silently.
 type yamlJSON struct {
 	lines  map[string]int // of the fields that were written, by path
 	faults []fileFault
 	bytes  int // written so far
 	merges int
-	full   bool // a bound was met: the rest is left out
+	full   bool // a bound was reached: the rest is left out
 }
 
-// write appends a node. What is at fault is null.
+// write appends a node, or null if it has a fault.
 func (y *yamlJSON) write(b []byte, n *yaml.Node, path string, depth int) []byte {
 	if y.bytes += 8 + len(n.Value); y.bytes > maxYAMLBytes && !y.full {
 		y.full = true
@@ -64,7 +64,7 @@ func (y *yamlJSON) write(b []byte, n *yaml.Node, path string, depth int) []byte 
 	return b
 }
 
-// scalar appends what is neither a mapping nor a list.
+// scalar appends a scalar.
 func (y *yamlJSON) scalar(b []byte, n *yaml.Node, path string) []byte {
 	if n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
 		return append(b, jsonText(n.Value)...)
@@ -87,7 +87,8 @@ var (
 	yamlTime = regexp.MustCompile(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(([Tt]|[ \t]+)[0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]*)?)?([ \t]*([Zz]|[-+][0-9]{1,2}(:?[0-9]{2})?))?)?$`)
 )
 
-// plainRule says why an unquoted scalar that is no number or word of JSON may not be text either; "" where it is text to every reader.
+// plainRule returns why an unquoted scalar that is no JSON literal is not plain text either; "" if every reader takes it for
+// text.
 func plainRule(n *yaml.Node) string {
 	switch {
 	case n.Value == "":
@@ -123,7 +124,7 @@ func (y *yamlJSON) object(b []byte, n *yaml.Node, path string, depth int) []byte
 	return append(b, '}')
 }
 
-// members are the members of a mapping in their order, those that it merges (<<) last.
+// members returns the members of a mapping in their order, merged ones (<<) last.
 func (y *yamlJSON) members(n *yaml.Node, path string, depth int) (list []member) {
 	given, merged := map[string]bool{}, []*yaml.Node{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -154,7 +155,7 @@ func (y *yamlJSON) members(n *yaml.Node, path string, depth int) (list []member)
 	return list
 }
 
-// merge are the members that a mapping takes from another, or from several, the first of which goes before.
+// merge returns the members that a mapping merges from one or several others; the first has precedence.
 func (y *yamlJSON) merge(value *yaml.Node, path string, depth int) (list []member) {
 	from := resolved(value)
 	if y.merges++; y.merges > maxMerges && !y.full {
@@ -178,7 +179,7 @@ func (y *yamlJSON) merge(value *yaml.Node, path string, depth int) (list []membe
 	return list
 }
 
-// keyOf is the name that a key means, or why it is none.
+// keyOf returns the name of a key, or why it is not a name.
 func keyOf(key *yaml.Node) (name, rule string) {
 	plain := key.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
 	if key.Kind != yaml.ScalarNode || key.Style&yaml.TaggedStyle != 0 || plain && key.ShortTag() != "!!str" {
@@ -197,7 +198,7 @@ func resolved(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// fault notes a fault, once for each place: what an anchor names may be written many times.
+// fault notes a fault once per place: an anchor's node may be written many times.
 func (y *yamlJSON) fault(n *yaml.Node, path, rule string) {
 	if f := (fileFault{n.Line, path, rule}); !slices.Contains(y.faults, f) && len(y.faults) < maxFileFaults {
 		y.faults = append(y.faults, f)

@@ -7,10 +7,10 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Database is a database that is readied for a deployment.
+// Database is a database that a deployment prepares.
 type Database struct {
-	Address string   // to sign in with as who migrates
-	Roles   *Options // of the programs. Nil means that they sign in as who migrates
+	Address string   // signs in as the role that migrates
+	Roles   *Options // roles of the programs. Nil means that they sign in as the role that migrates
 }
 
 // Alone calls do while no other deployment of this database is under way.
@@ -43,7 +43,7 @@ func (d *Database) Grant(ctx context.Context) error {
 	return Grant(ctx, d.Address, *d.Roles)
 }
 
-// Tokens opens the table of tokens; call what it returns beside when done.
+// Tokens opens the table of tokens. Call the returned function when done.
 func (d *Database) Tokens(ctx context.Context) (core.AccessStore, func() error, error) {
 	address, err := d.ownerAddress()
 	if err != nil {
@@ -63,8 +63,8 @@ func (d *Database) ownerAddress() (string, error) {
 	return OwnerURL(d.Address, d.Roles.Owner)
 }
 
-// Programs are the roles of Belfry's programs: api, tick and worker, with prefix before their names. Handlers are other
-// people's code: the worker's role gets no hold of the tokens of callers, nor of what callers were answered.
+// Programs returns the roles of Belfry's programs: api, tick and worker, with prefix before their names. Handlers are other
+// people's code, so the worker's role may not read callers' tokens or stored answers.
 func Programs(prefix string) Options {
 	return Options{Owner: prefix + "owner", Roles: []Role{
 		{Name: prefix + "api"},

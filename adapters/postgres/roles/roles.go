@@ -12,15 +12,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Role is what one function signs in as.
+// Role is the database role of one function.
 type Role struct {
 	Name string
 	// Owns makes its sessions act as the owner of the schema: the tick makes and drops partitions.
 	Owns bool
-	// Members are roles of the server that get its rights; nobody signs in as it then. They must be there. Members of one that
-	// owns act as the owner by their address: see OwnerURL.
+	// Members are existing roles of the server that get its rights; then nobody signs in as the role itself. Members of a
+	// role that owns act as the owner through their address: see OwnerURL.
 	Members []string
-	// Without are tables of the schema that it may not touch. The others it may read and write.
+	// Without are the tables of the schema that it may not use. It may read and write all others.
 	Without []string
 }
 
@@ -41,9 +41,9 @@ var files embed.FS
 // one role at once.
 const rolesLock = 0x62656c667279726f // "belfryro"
 
-// Prepare makes the roles that are missing, lets the one that signs in here act as the owner, and hands a schema over to
-// the owner that another role made, such as a restored one. It may be repeated and run from several processes at once.
-// Migrations run after it, as the owner: see OwnerURL.
+// Prepare makes missing roles, lets the role of address act as the owner, and gives the owner a schema that another role
+// made, such as a restored one. It is safe to repeat, and to run from several processes at once. Migrations run after it, as
+// the owner: see OwnerURL.
 func Prepare(ctx context.Context, address string, o Options) error {
 	return change(ctx, "prepare roles", address, o, func(ctx context.Context, tx pgx.Tx) error {
 		if err := makeRole(ctx, tx, "make_group", o.Owner); err != nil {
@@ -92,7 +92,8 @@ func (o Options) prepareRole(ctx context.Context, tx pgx.Tx, role Role) error {
 	return execute(ctx, tx, "act_as_owner", "owner", o.Owner, "role", role.Name)
 }
 
-// joinMembers makes roles that others have made members. It changes nothing of their own, which whoever migrates may not do.
+// joinMembers makes roles that others have made members. It changes nothing else of them, because the role that migrates may
+// not.
 func (o Options) joinMembers(ctx context.Context, tx pgx.Tx, role Role) error {
 	group := role.Name
 	if role.Owns {
@@ -113,8 +114,8 @@ func (o Options) joinMembers(ctx context.Context, tx pgx.Tx, role Role) error {
 	return nil
 }
 
-// Grant gives the roles their rights on the tables that the schema has now. It may be repeated; rights that are no
-// longer meant are taken away in the same transaction.
+// Grant gives the roles their rights on the present tables of the schema. It is safe to repeat, and revokes outdated rights
+// in the same transaction.
 func Grant(ctx context.Context, address string, o Options) error {
 	return change(ctx, "grant", address, o, func(ctx context.Context, tx pgx.Tx) error {
 		if err := execute(ctx, tx, "become_owner", "owner", o.Owner); err != nil {
@@ -139,7 +140,7 @@ func Grant(ctx context.Context, address string, o Options) error {
 	})
 }
 
-// OwnerURL is the address for sessions that act as the owner: what migrations make belongs to it.
+// OwnerURL returns the address for sessions that act as the owner, so that it owns what migrations make.
 func OwnerURL(address, owner string) (string, error) {
 	if err := checkName(owner); err != nil {
 		return "", fmt.Errorf("roles: %w", err)
@@ -184,7 +185,7 @@ func change(ctx context.Context, what, address string, o Options, do func(contex
 	})
 }
 
-// transaction runs do in one, on a connection of its own.
+// transaction runs do in a transaction, on a connection of its own.
 func transaction(ctx context.Context, what, address string, do func(context.Context, pgx.Tx) error) error {
 	config, err := pgx.ParseConfig(address)
 	if err != nil {
@@ -238,7 +239,7 @@ func (o Options) check() error {
 	return nil
 }
 
-// memberName is what roles are called that others make: on Google Cloud, the address of a service account.
+// memberName matches names of roles that others make: on Google Cloud, the address of a service account.
 var memberName = regexp.MustCompile(`^[A-Za-z0-9_.@-]{1,63}$`)
 
 func exists(ctx context.Context, tx pgx.Tx, name string) (there bool, err error) {
@@ -254,7 +255,7 @@ func makeRole(ctx context.Context, tx pgx.Tx, statement, name string) error {
 	return execute(ctx, tx, statement, "role", name)
 }
 
-// execute runs a statement with the names that it has in braces.
+// execute runs a statement after replacing the names in braces.
 func execute(ctx context.Context, tx pgx.Tx, name string, pairs ...string) error {
 	text, err := files.ReadFile("sql/" + name + ".sql")
 	if err != nil {
