@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
@@ -63,7 +64,8 @@ func (a *Acts) Check(tenant, name string, r *core.ScheduleRule, now time.Time) e
 	if err != nil && !errors.As(err, &errs) {
 		return err
 	}
-	if least := a.opts.MinGrace(); r.MissedGrace > 0 && time.Duration(r.MissedGrace) < least {
+	if grace := time.Duration(r.MissedGrace); grace != 0 && (grace < a.opts.MinGrace() || grace > MaxMissedGrace) {
+		errs = slices.DeleteFunc(errs, func(f *core.FieldError) bool { return f.Field == "missed_grace" })
 		errs.Add("missed_grace", "%s", a.GraceRule())
 	}
 	return errs.Err()
@@ -71,7 +73,7 @@ func (a *Acts) Check(tenant, name string, r *core.ScheduleRule, now time.Time) e
 
 // GraceRule is the rule for missed_grace where it is given.
 func (a *Acts) GraceRule() string {
-	return fmt.Sprintf("must lie between %s, which a late tick or a change of schedulers may take here, and %s", a.opts.MinGrace(), MaxMissedGrace)
+	return fmt.Sprintf("must lie between %s, which a late tick or a change of schedulers may take here, and 24h", a.opts.MinGrace())
 }
 
 // Put makes a schedule, or gives it another definition. Equal to what is kept it changes nothing. Faults of the definition

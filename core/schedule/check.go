@@ -54,6 +54,9 @@ func parseRule(r *core.ScheduleRule, anchor time.Time, cache *recurrence.Cache) 
 	return rule, err
 }
 
+// ExpectRule is the rule for expect_within where it is given.
+const ExpectRule = "must lie between 1s and 9600h (400 days)"
+
 // Check holds a schedule's name and definition against the rules and fills in the defaults, so that two
 // definitions that mean the same are equal. The error is FieldErrors. now need not be exact.
 func Check(tenant, name string, r *core.ScheduleRule, now time.Time) error {
@@ -73,17 +76,19 @@ func Check(tenant, name string, r *core.ScheduleRule, now time.Time) error {
 		field string
 		d     core.ScheduleLength
 		most  time.Duration
+		rule  string
 	}{
-		{"missed_window", r.MissedWindow, core.FutureYears * 365 * 24 * time.Hour}, {"missed_grace", r.MissedGrace, MaxMissedGrace},
-		{"jitter", r.Jitter, MaxJitter}, {"expect_within", r.ExpectWithin, core.MaxExpectWithin},
+		{"missed_window", r.MissedWindow, core.FutureYears * 365 * 24 * time.Hour, "must lie between 1µs and 876000h (100 years)"},
+		{"missed_grace", r.MissedGrace, MaxMissedGrace, "must lie between 1µs and 24h"},
+		{"jitter", r.Jitter, MaxJitter, "must lie between 0s and 24h"}, {"expect_within", r.ExpectWithin, core.MaxExpectWithin, ExpectRule},
 	} {
 		if b.d < 0 || time.Duration(b.d) > b.most {
-			errs.Add(b.field, "must lie between 0s and %s", b.most)
+			errs.Add(b.field, "%s", b.rule)
 		}
 	}
 	core.CheckExpiresAfter(&errs, time.Duration(r.ExpiresAfter))
 	if r.ExpectWithin > 0 && time.Duration(r.ExpectWithin) < core.MinExpectWithin {
-		errs.Add("expect_within", "must be at least %s", core.MinExpectWithin)
+		errs.Add("expect_within", ExpectRule)
 	}
 	if r.ExpectPaused && r.ExpectWithin == 0 {
 		errs.Add("expect_paused", "means nothing without expect_within")

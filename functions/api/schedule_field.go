@@ -37,7 +37,7 @@ func (a *API) scheduleField(d *decode.Decoder, s *core.ScheduleRule, name string
 		word(&s.Missed)
 	case "missed_window":
 		if length(&s.MissedWindow); s.MissedWindow == 0 && clean(d, name) {
-			d.Fault(name, "must be longer than 0s; leave the field out for no bound")
+			d.Fault(name, "must lie between 1µs and 876000h (100 years); leave the field out for no bound")
 		}
 	case "missed_limit":
 		s.MissedLimit = d.Whole(name, value, 1, schedule.MaxMissedLimit)
@@ -51,7 +51,7 @@ func (a *API) scheduleField(d *decode.Decoder, s *core.ScheduleRule, name string
 		length(&s.Jitter)
 	case "expect_within":
 		if length(&s.ExpectWithin); s.ExpectWithin == 0 && clean(d, name) {
-			d.Fault(name, "must be at least 1s; leave the field out to expect nothing")
+			d.Fault(name, schedule.ExpectRule+"; leave the field out to expect nothing")
 		}
 	case "expires_after":
 		if length(&s.ExpiresAfter); s.ExpiresAfter == 0 && clean(d, name) {
