@@ -8,8 +8,8 @@ import (
 	"github.com/belfry-dev/belfry/core/apart"
 )
 
-// Get reads one job, in one statement over all tables: a job that is moving is found in one of them.
-// One of which a value cannot be read comes without its large values, and is named; see core.Job.Unreadable.
+// Get reads one job, in one statement over all tables: a job that is moving is found in one of them. A job
+// with an unreadable value comes without its large values, and is set apart; see core.Job.Unreadable.
 func (s *Store) Get(ctx context.Context, id int64) (core.Job, error) {
 	found, err := s.getEach(ctx, []int64{id})
 	if err == nil && len(found) == 0 {
@@ -21,7 +21,7 @@ func (s *Store) Get(ctx context.Context, id int64) (core.Job, error) {
 	return found[0], nil
 }
 
-// getEach reads jobs; where a value of one of them cannot be read the others come whole.
+// getEach reads jobs; if a value of one cannot be read, the others are complete.
 func (s *Store) getEach(ctx context.Context, ids []int64) (jobs []core.Job, err error) {
 	err = apart.Halve(ctx, ids, func(part []int64) error {
 		found, err := s.getMany(ctx, "", part)
@@ -39,7 +39,7 @@ func (s *Store) getEach(ctx context.Context, ids []int64) (jobs []core.Job, err 
 	return jobs, err
 }
 
-// getMany reads jobs by the statement of the form that suffix names.
+// getMany reads jobs with the variant of the statement that suffix names.
 func (s *Store) getMany(ctx context.Context, suffix string, ids []int64) (jobs []core.Job, err error) {
 	err = s.read(ctx, "get", s.guard(glanceWait), s.sql.call("get"+suffix, idArgs(ids), func(r wire.Row) error {
 		jobs = append(jobs, job(r))
@@ -51,8 +51,8 @@ func (s *Store) getMany(ctx context.Context, suffix string, ids []int64) (jobs [
 	return jobs, nil
 }
 
-// nameUnreadable sets a job apart of which a value cannot be read, so that the log and belfry doctor name it. Where that fails the
-// read answers all the same: it must also do where nothing can be written.
+// nameUnreadable sets apart a job with an unreadable value, so that the log and belfry doctor name it. The read succeeds
+// even if that fails, because it must also work on a read-only database.
 func (s *Store) nameUnreadable(ctx context.Context, j *core.Job) {
 	kind := core.ApartJob
 	switch {
@@ -64,7 +64,7 @@ func (s *Store) nameUnreadable(ctx context.Context, j *core.Job) {
 	_ = s.SetApart(ctx, []core.RowFault{{Kind: kind, ID: j.ID, About: j.Type, Act: "read", Error: j.Unreadable}})
 }
 
-// Ended returns the status of those ids that have ended.
+// Ended returns the status of the jobs that have ended.
 func (s *Store) Ended(ctx context.Context, ids []int64) (map[int64]core.Status, error) {
 	ended := map[int64]core.Status{}
 	if len(ids) == 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// listWindow is how many rows one call of List looks at, with any filter. On wide rows, each on a page of its own,
-// this many pages are touched, and a few for each table.
+// listWindow is how many rows one call of List looks at, with any filter. If each row is on a page of its own, it touches
+// this many pages, and a few for each table.
 const listWindow = 10_000
 
 // List returns jobs newest id first; see core.JobStore.
@@ -28,8 +28,8 @@ func (s *Store) List(ctx context.Context, q core.ListQuery) (core.Page, error) {
 // unreadStep is how many rows listUnread reads at a time.
 const unreadStep = 50
 
-// listUnread is List where a value of a row cannot be read: it finds the jobs without their large values, and then reads
-// those, job by job where one of them raises an error.
+// listUnread is List if a value of a row cannot be read. It finds the jobs without their large values, and then reads these
+// values, job by job if one raises an error.
 func (s *Store) listUnread(ctx context.Context, q core.ListQuery) (core.Page, error) {
 	found, err := s.list(ctx, unreadSuffix, q)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Store) listUnread(ctx context.Context, q core.ListQuery) (core.Page, er
 	return page, nil
 }
 
-// list is List by statements of the form that suffix names.
+// list is List with the variant of the statements that suffix names.
 func (s *Store) list(ctx context.Context, suffix string, q core.ListQuery) (core.Page, error) {
 	tables := listTables(q)
 	if tables == 0 || q.Limit <= 0 {
@@ -76,7 +76,7 @@ func (s *Store) list(ctx context.Context, suffix string, q core.ListQuery) (core
 	return page, err
 }
 
-// listRows sends one form of list. whole is false where the rows in flight were too many to be listed as such.
+// listRows sends one form of list. whole is false if there are too many rows in flight for this form.
 func (s *Store) listRows(ctx context.Context, name string, q core.ListQuery) (page core.Page, whole bool, err error) {
 	whole = true
 	size, full := 0, false
@@ -117,7 +117,7 @@ func listArgs(q core.ListQuery, window int64) *wire.Args {
 		Text(q.Group).Time(q.FailedBefore).Text(q.Schedule)
 }
 
-// listTables says which tables can hold what is asked for.
+// listTables returns the tables that can hold the requested statuses.
 func listTables(q core.ListQuery) (tables int) {
 	if len(q.Statuses) == 0 {
 		tables = listLive | listDead | listHistory
@@ -138,7 +138,7 @@ func listTables(q core.ListQuery) (tables int) {
 	return tables
 }
 
-// listWay is the way that meets the fewest rows in vain.
+// listWay returns the form that reads the fewest other rows.
 func listWay(q core.ListQuery, tables int) way {
 	switch {
 	case tables == listDead && q.Group != "":
@@ -151,7 +151,7 @@ func listWay(q core.ListQuery, tables int) way {
 	return byID
 }
 
-// inFlight reports whether only queued and running jobs are asked for.
+// inFlight reports whether the query is for queued and running jobs only.
 func inFlight(q core.ListQuery) bool {
 	for _, status := range q.Statuses {
 		if status != core.Queued && status != core.Running {

@@ -7,15 +7,15 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// CountQueued counts the queued rows of each priority, as a tick does, up to core.CountCap: for who publishes without
-// being a scheduler.
+// CountQueued counts the queued rows of each priority, as a tick does, up to core.CountCap, for publishers that are no
+// scheduler.
 func (s *Store) CountQueued(ctx context.Context) (map[core.Priority]int, error) {
 	queued := map[core.Priority]int{}
 	err := s.repeat(ctx, "count queued", s.guard(s.opts.LockTimeout), s.countQueued(func(p core.Priority, n int) { queued[p] = n }))
 	return queued, err
 }
 
-// CountQueuedTypes is CountQueued by priority and type, for where types have queues of their own.
+// CountQueuedTypes is CountQueued by priority and type, for types with queues of their own.
 func (s *Store) CountQueuedTypes(ctx context.Context) (queued []core.QueuedType, err error) {
 	err = s.repeat(ctx, "count queued types", s.guard(s.opts.LockTimeout), s.countQueuedTypes(func(t core.QueuedType) { queued = append(queued, t) }))
 	return queued, err

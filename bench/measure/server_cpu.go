@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Usage is what a server has used so far.
+// Usage is a server's resource usage so far.
 type Usage struct {
 	CPU          time.Duration // of all its processes; 0 when the server is not on this machine
 	WAL          int64         // bytes written
@@ -54,7 +54,7 @@ func Watch(ctx context.Context, serverURL, databaseURL string) (*Watcher, error)
 	return w, nil
 }
 
-// Read answers the usage so far.
+// Read returns the usage so far.
 func (w *Watcher) Read(ctx context.Context) (Usage, error) {
 	usage := Usage{CPU: w.cpu()}
 	err := w.conn.QueryRow(ctx, `
@@ -111,7 +111,7 @@ func readStat(pid int) (procStat, bool) {
 	return parseStat(string(text))
 }
 
-// parseStat reads proc(5): the command stands in parentheses and may hold any character.
+// parseStat reads proc(5): the command is in parentheses and may contain any character.
 func parseStat(text string) (procStat, bool) {
 	open, shut := strings.IndexByte(text, '('), strings.LastIndexByte(text, ')')
 	if open < 0 || shut < open {

@@ -10,15 +10,15 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// column is one column of a table, and what becomes of it where the table is wider than the terminal.
+// column is one column of a table, and how it shrinks if the table is wider than the terminal.
 type column struct {
 	head  string
-	least int  // its cells may be cut down to so many columns. Zero means that they may not
+	least int  // its cells may be cut to this width. Zero means that they may not be cut
 	spare bool // it may be left out
 }
 
-// columns takes heads. "HEAD…" may be cut, "HEAD…16" down to 16 columns and no further; "HEAD?" may be left out, those on the
-// left before those on the right.
+// columns makes columns from heads. "HEAD…" may be cut, "HEAD…16" to no less than 16 characters; "HEAD?" may be left out,
+// from left to right.
 func columns(heads ...string) []column {
 	cols := make([]column, len(heads))
 	for i, head := range heads {
@@ -37,16 +37,15 @@ func columns(heads ...string) []column {
 
 const (
 	gap       = "  "
-	leastCell = 4 // columns a cut cell keeps, where the column does not say
+	leastCell = 4 // minimum width of a cut cell, unless the column has its own
 )
 
 // cells measures text as terminals of any locale show it.
 var cells = runewidth.Condition{EastAsianWidth: false, StrictEmojiNeutral: true}
 
-// writeTable writes rows under their heads. width is the terminal's; 0 means none, and nothing is cut or left out. On a
-// terminal columns without anything in them go; where the others do not fit, cells are cut as far as their columns let them,
-// then columns that can be spared go, and at last each row is a block of lines instead. Every cell is cleaned here, so that
-// no caller can forget it.
+// writeTable writes rows under their heads. width is the terminal's; 0 means no terminal, and nothing is cut or left out. On
+// a terminal empty columns are left out. If the others do not fit, cells are cut, then spare columns are left out, and at
+// last each row becomes a block of lines. Every cell is cleaned here, so that no caller can forget it.
 func writeTable(w io.Writer, width int, cols []column, rows [][]string) {
 	all := make([][]string, 0, len(rows)+1)
 	heads := make([]string, len(cols))
@@ -95,7 +94,7 @@ func emptyBelow(rows [][]string, column int) bool {
 	return !slices.ContainsFunc(rows[1:], func(row []string) bool { return row[column] != "" })
 }
 
-// withoutColumns is a table without the columns that go.
+// withoutColumns returns the table without some columns.
 func withoutColumns(cols []column, rows [][]string, goes func(i int) bool) (left []column, cells [][]string) {
 	cells = make([][]string, len(rows))
 	for i := range cols {
@@ -110,7 +109,7 @@ func withoutColumns(cols []column, rows [][]string, goes func(i int) bool) (left
 	return left, cells
 }
 
-// writeBlocks writes a line for each cell that holds something, behind its head, and a blank line between rows.
+// writeBlocks writes a line with its head for each cell that is not empty, and a blank line between rows.
 func writeBlocks(w io.Writer, width int, heads []string, rows [][]string) {
 	name := 0
 	for _, head := range heads {
@@ -133,8 +132,8 @@ func writeBlocks(w io.Writer, width int, heads []string, rows [][]string) {
 	}
 }
 
-// fit gives each column its width. Where all do not fit, the widest that may be cut is cut, a column at a time; with
-// fits false that was not enough.
+// fit gives each column its width. If they do not fit, it cuts the widest column that may be cut, one character at a time;
+// fits false means that this was not enough.
 func fit(width int, cols []column, rows [][]string) (sizes []int, fits bool) {
 	sizes = make([]int, len(cols))
 	for _, row := range rows {

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// clean makes text from anywhere safe to write to a terminal, on one line: what is not printable is written as an
-// escape that a reader recognises. Texts without such characters come back as they are.
+// clean makes any text safe for a terminal, on one line: unprintable characters become visible escapes. Other texts are
+// unchanged.
 func clean(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -33,8 +33,8 @@ func clean(s string) string {
 	return b.String()
 }
 
-// shows reports whether r stands for itself on a terminal. Format characters do not: they reorder what is around
-// them, or hide it. The joiner of emoji is the exception.
+// shows reports whether a terminal shows r as it is. Format characters reorder or hide the text around them, so they are
+// escaped, except the joiner of emoji.
 func shows(r rune) bool {
 	return r == ' ' || r == '\u200d' || unicode.IsPrint(r)
 }
@@ -51,8 +51,8 @@ func controls(r rune) string {
 	return fmt.Sprintf(`\x%02x`, r)
 }
 
-// safeJSON is a document on one line, with characters a terminal could act on escaped as JSON escapes them. It says
-// the same; numbers and all other text keep their bytes.
+// safeJSON returns a document on one line, in which characters that a terminal could act on have JSON escapes. Its meaning
+// is unchanged; numbers and all other text keep their bytes.
 func safeJSON(document []byte) []byte {
 	var line bytes.Buffer
 	if json.Compact(&line, document) != nil {

@@ -1,4 +1,4 @@
-// Package apart finds the rows among many that raise an error, so that the others wait for nothing.
+// Package apart finds the rows that raise an error among many, so that they do not hold up the others.
 package apart
 
 import (
@@ -9,9 +9,9 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Halve runs act on all items at once. Where one of them raises an error it runs act on the halves, and so on until the item
-// is alone: alone is told. So the others cost a few calls more, and wait for nothing. It ends with the first error that is
-// no row's, and with ctx.
+// Halve runs act on all items at once. If one raises an error, it runs act on the halves, and so on until the item is alone,
+// and passes that item to alone. So the others take only a few more calls. It ends with the first error that is not a row's,
+// or with ctx.
 func Halve[T any](ctx context.Context, items []T, act func([]T) error, alone func(T, error) error) error {
 	if len(items) == 0 {
 		return nil
@@ -32,7 +32,7 @@ func Halve[T any](ctx context.Context, items []T, act func([]T) error, alone fun
 	return Halve(ctx, items[half:], act, alone)
 }
 
-// Pick are the items at these places.
+// Pick returns the items at these indexes.
 func Pick[T any](items []T, places []int) []T {
 	picked := make([]T, len(places))
 	for i, place := range places {
@@ -41,7 +41,7 @@ func Pick[T any](items []T, places []int) []T {
 	return picked
 }
 
-// Text is what the store said of a row, without what was being done.
+// Text returns the store's error for a row, without the prefix that names the action.
 func Text(err error) string {
 	text := err.Error()
 	if _, said, ok := strings.Cut(text, core.ErrRow.Error()+": "); ok {
@@ -50,13 +50,13 @@ func Text(err error) string {
 	return text
 }
 
-// skimTries bounds how many rows a Skim finds that raise an error: they are met again by the next one.
+// skimTries bounds how many rows with an error a Skim finds; the next Skim tries them again.
 const skimTries = 100
 
-// Skim works through rows in their order, batch by batch: act works on up to n of them behind the first skip ones, which
-// stay where they are, and says how many it took away. Where one of them raises an error the batches are made smaller until
-// the row is alone; then alone is told which one it is, and it is skipped. It ends with a batch that is not full, after so
-// many batches that are, and with the first error that is no row's. It returns how many rows were taken away.
+// Skim works through rows in their order, batch by batch: act handles up to n rows after the first skip ones, which stay,
+// and returns how many it removed. If a row raises an error, the batches become smaller until the row is alone; Skim then
+// passes it to alone and skips it. It ends with a batch that is not full, after a number of full batches, or with the first
+// error that is not a row's. It returns the number of removed rows.
 func Skim(n, batches int, act func(n, skip int) (int, error), alone func(skip int, err error) error) (sum int, err error) {
 	full, skip, found := n, 0, 0
 	for batches > 0 {

@@ -5,18 +5,18 @@ import (
 	"sync"
 )
 
-// Poll asks a queue for messages in calls that may outlive who waits for them: a call that is cut off can take
-// messages along, which nobody has until their visibility timeout passes. Whoever waits next waits for the same
-// call. What comes while nobody waits, or is more than is waited for, is given back at once.
+// Poll receives messages from a queue in calls that may outlive their caller: a call that is cut off can take messages with
+// it, which stay hidden until their visibility timeout passes. The next caller waits for the same call. Messages that arrive
+// without a caller, or beyond its maximum, are given back at once.
 type Poll[T any] struct {
 	fetch    func(most int) ([]T, error)
 	giveBack func([]T)
 	running  sync.WaitGroup
 
 	mu      sync.Mutex
-	waiting bool // someone waits
-	max     int  // for so many
-	flying  bool // a call is on its way
+	waiting bool // a caller waits
+	max     int  // the caller's maximum
+	flying  bool // a call is running
 	result  chan polled[T]
 }
 
@@ -25,13 +25,13 @@ type polled[T any] struct {
 	err      error
 }
 
-// NewPoll makes a Poll. fetch is one call, which waits for messages as long as the queue lets it and returns none
-// when that is over; giveBack must not block.
+// NewPoll makes a Poll. fetch makes one call, which waits for messages as long as the queue allows and then returns none;
+// giveBack must not block.
 func NewPoll[T any](fetch func(most int) ([]T, error), giveBack func([]T)) *Poll[T] {
 	return &Poll[T]{fetch: fetch, giveBack: giveBack, result: make(chan polled[T], 1)}
 }
 
-// Wait returns the messages of a call that brought some, at most max, or its error. One caller at a time.
+// Wait returns the messages of the next call that has some, at most max, or its error. One caller at a time.
 func (p *Poll[T]) Wait(ctx context.Context, max int) ([]T, error) {
 	p.mu.Lock()
 	p.waiting, p.max = true, max
@@ -51,11 +51,11 @@ func (p *Poll[T]) Wait(ctx context.Context, max int) ([]T, error) {
 		p.waiting = false
 		return nil, ctx.Err()
 	}
-	r := <-p.result // it came at the same time
+	r := <-p.result // it arrived at the same time
 	return r.messages, r.err
 }
 
-// fly makes calls until messages come, one fails, or one ends while nobody waits.
+// fly makes calls until messages arrive, a call fails, or a call ends without a caller.
 func (p *Poll[T]) fly() {
 	for {
 		p.mu.Lock()
@@ -67,7 +67,7 @@ func (p *Poll[T]) fly() {
 	}
 }
 
-// landed hands the answer of a call over, and reports whether it was the last.
+// landed passes on the answer of a call, and reports whether that was the last call.
 func (p *Poll[T]) landed(messages []T, err error) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,5 +87,5 @@ func (p *Poll[T]) landed(messages []T, err error) bool {
 	return true
 }
 
-// End waits for the call that is on its way, which the caller has cut off.
+// End waits for the running call, which the caller has cut off.
 func (p *Poll[T]) End() { p.running.Wait() }

@@ -8,10 +8,10 @@ import (
 	"github.com/belfry-dev/belfry/functions/api/openapi"
 )
 
-// typePattern is what the names of types look like.
+// typePattern is the form of type names.
 const typePattern = `^[A-Za-z][A-Za-z0-9_:-]*([./][A-Za-z0-9_:-]+)*$`
 
-// newTypeDoc is a definition as it is put.
+// newTypeDoc is the document of a new definition.
 type newTypeDoc struct {
 	Target       *openapi.TargetDoc     `json:"target,omitempty" doc:"Deliver the type's jobs there. Left out, workers with a handler for the type do the work."`
 	Timeout      openapi.DurationText   `json:"timeout,omitempty" doc:"Of one attempt, for jobs that name none: a duration from 1s to 24h." example:"90s"`
@@ -21,7 +21,7 @@ type newTypeDoc struct {
 	ExpectWithin openapi.DurationText   `json:"expect_within,omitempty" doc:"Dead man's switch: an alert is raised when no job of the type was done for so long, a duration from 1s to 9600h (400 days)." example:"25h"`
 }
 
-// typeDoc is a definition as it is kept.
+// typeDoc is the document of a stored definition.
 type typeDoc struct {
 	Type         string                 `json:"type" example:"invoice.send"`
 	Target       *openapi.TargetDoc     `json:"target,omitempty"`
@@ -64,7 +64,7 @@ func (a *API) typeRoutes(schemas huma.Registry) []route {
 	}
 }
 
-// typeParam is the type in the path.
+// typeParam is the path parameter for the type.
 func typeParam() *huma.Param {
 	least, most := 1, 200
 	return &huma.Param{
