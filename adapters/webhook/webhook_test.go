@@ -23,7 +23,7 @@ func TestDeliveryCarriesWhatTheContractSays(t *testing.T) {
 	job := jobFor(r)
 	job.Trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	job.Attempts = 2
-	job.Target = json.RawMessage(`{"url":"` + r.URL + `/in?q=1","headers":{"Authorization":"Bearer x","x-a":"b","content-type":"application/cloudevents+json"}}`)
+	job.Target = json.RawMessage(`{"url":"` + r.URL + `/in?q=1","headers":{"Authorization":"Bearer x","x-a":"b","x-empty":"","content-type":"application/cloudevents+json"}}`)
 	result, err := w.Work(t.Context(), job)
 	if err != nil || string(result) != `{"ok": 1e5}` {
 		t.Fatalf("result %s, %v", result, err)
@@ -40,6 +40,9 @@ func TestDeliveryCarriesWhatTheContractSays(t *testing.T) {
 		if have := got.header.Get(name); have != want {
 			t.Errorf("%s: %q, want %q", name, have, want)
 		}
+	}
+	if have, sent := got.header["X-Empty"]; !sent || len(have) != 1 || have[0] != "" {
+		t.Errorf("the header with an empty value arrives as %q, sent: %t", have, sent)
 	}
 	ref, err := w.Leases().Open(t.Context(), got.header.Get("belfry-lease-token"))
 	if err != nil || ref != (core.Ref{ID: 42, Token: 7}) {

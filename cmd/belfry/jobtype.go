@@ -81,7 +81,7 @@ no flag says is then defined by nobody. Jobs submitted from then on get it; the 
 		Example: "  belfry types put invoice.send --target https://hooks.example.com/belfry --timeout 90s --max-attempts 8 --backoff 10s,1m,10m"}
 	flags := flagsOf(c)
 	flags.text(&f.target, "target", "URL that the type's jobs are delivered to")
-	flags.texts(&f.headers, "header", "'Name: value' sent to the target; may stand more than once. @file reads it from a file, which other users do not see")
+	flags.texts(&f.headers, "header", "'Name: value' sent to the target; the value may be empty. May be given more than once. @file reads it from a file, which other users do not see")
 	flags.length(&f.define.Timeout, "timeout", core.MinTimeout, core.MaxTimeout, "of one attempt")
 	flags.count(&f.define.MaxAttempts, "max-attempts", 1, core.MaxAttempts, "attempts before a job fails for good")
 	flags.waits(&f.define.Backoff, "backoff", "waits between attempts, such as 30s,2m,1h")
@@ -110,6 +110,9 @@ no flag says is then defined by nobody. Jobs submitted from then on get it; the 
 	return c
 }
 
+// headerSpace is what HTTP ignores around a header's value, and what ends a line. Other spaces are the server's to refuse.
+const headerSpace = " \t\r\n"
+
 // definition is what the flags say. The rules for values are the server's.
 func (f *typeFlags) definition(name string) (t client.JobType, err error) {
 	t = f.define
@@ -130,16 +133,19 @@ func (f *typeFlags) definition(name string) (t client.JobType, err error) {
 			if text, err = plainText(text); err != nil {
 				return t, usage("--header %s", err)
 			}
-			header = strings.TrimSpace(string(text))
+			header = strings.Trim(string(text), headerSpace)
 		}
 		name, value, ok := strings.Cut(header, ":")
-		if value = strings.TrimSpace(value); !ok || name == "" || value == "" || !utf8.ValidString(header) {
+		if !ok || name == "" || !utf8.ValidString(header) {
 			return t, usage("--header must be 'Name: value'") // what it is instead may be a secret
+		}
+		if _, twice := t.Target.Headers[name]; twice {
+			return t, usage("--header names %s twice", clean(name))
 		}
 		if t.Target.Headers == nil {
 			t.Target.Headers = map[string]string{}
 		}
-		t.Target.Headers[name] = value
+		t.Target.Headers[name] = strings.Trim(value, headerSpace)
 	}
 	return t, nil
 }
