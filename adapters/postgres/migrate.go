@@ -20,6 +20,8 @@ type Migrator struct {
 	Patience time.Duration
 	// Waiting is told, from time to time, what a step waits for. Nil means nobody is told.
 	Waiting func(reason string)
+	// Applied is told the name of each migration that this Up applied, once it is committed. Nil means nobody is told.
+	Applied func(name string)
 }
 
 // How a step gets its locks. While it waits for one, all later users of the table queue behind it, so it gives up soon
@@ -112,8 +114,12 @@ func (r *migrating) run(ctx context.Context) error {
 		if m.version <= current.applied {
 			continue
 		}
-		if err := r.apply(ctx, m); err != nil {
+		applied, err := r.apply(ctx, m)
+		if err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
+		}
+		if applied && r.Applied != nil {
+			r.Applied(m.name)
 		}
 	}
 	return nil
@@ -139,8 +145,13 @@ func (r *migrating) lock(ctx context.Context) error {
 	}
 }
 
-// apply runs the steps of one migration. The last is recorded in its own transaction where it has one.
-func (r *migrating) apply(ctx context.Context, m migration) error {
+// apply runs the steps of one migration. The last is recorded in its own transaction where it has one. It reports whether
+// this migrator recorded the migration: another may have, if the lock of the migration was lost.
+func (r *migrating) apply(ctx context.Context, m migration) (applied bool, err error) {
+	record := func(tx pgx.Tx) (err error) {
+		applied, err = recordMigration(ctx, tx, m)
+		return err
+	}
 	for i, s := range m.steps {
 		last := i == len(m.steps)-1
 		err := r.try(ctx, m.name, func() error {
@@ -155,21 +166,21 @@ func (r *migrating) apply(ctx context.Context, m migration) error {
 					return explainDuplicate(ctx, r.guard, err)
 				}
 				if last {
-					return recordMigration(ctx, tx, m)
+					return record(tx)
 				}
 				return nil
 			})
 		})
 		if err == nil && last && s.concurrently {
 			err = r.try(ctx, m.name, func() error {
-				return r.transact(ctx, func(tx pgx.Tx) error { return recordMigration(ctx, tx, m) })
+				return r.transact(ctx, record)
 			})
 		}
 		if err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return applied, nil
 }
 
 // transact runs do in a transaction that waits for no lock for long, under the lock of all steps. What unqualified

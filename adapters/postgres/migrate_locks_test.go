@@ -246,7 +246,9 @@ func TestMigratorThatIsKilledWhileItBuildsAnIndex(t *testing.T) {
 	mustExec(t, old, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM belfry.jobs")
 
 	ended := make(chan error, 3)
-	up := func() { ended <- (Migrator{}).upTo(context.WithoutCancel(t.Context()), address, next) }
+	told := make(chan string, 4)
+	migrator := Migrator{Applied: func(name string) { told <- name }}
+	up := func() { ended <- migrator.upTo(context.WithoutCancel(t.Context()), address, next) }
 	go up()
 	eye := connectSimply(t, address)
 	const half = "SELECT count(*) FROM pg_index WHERE indexrelid = to_regclass('belfry.jobs_test') AND NOT indisvalid"
@@ -268,6 +270,9 @@ func TestMigratorThatIsKilledWhileItBuildsAnIndex(t *testing.T) {
 	}
 	awaitCount(t, eye, "SELECT count(*) FROM pg_index WHERE indexrelid = to_regclass('belfry.jobs_test') AND indisvalid", 1)
 	awaitCount(t, eye, "SELECT max(version) FROM belfry.migrations", m.version)
+	if close(told); len(told) != 1 || <-told != m.name {
+		t.Error("want the migration told once, by the migrator that applied it")
+	}
 }
 
 func awaitCount(t *testing.T, conn *pgx.Conn, query string, want int) {

@@ -41,14 +41,14 @@ func readVersion(ctx context.Context, tx pgx.Tx) (v version, err error) {
 	return v, err
 }
 
-// recordMigration notes that a migration was applied.
-func recordMigration(ctx context.Context, tx pgx.Tx, m migration) error {
-	_, err := tx.Exec(ctx, "INSERT INTO belfry.migrations (version, name, oldest) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", m.version, m.name, m.oldest)
+// recordMigration notes that a migration was applied, and reports whether nobody had noted it before.
+func recordMigration(ctx context.Context, tx pgx.Tx, m migration) (first bool, err error) {
+	tag, err := tx.Exec(ctx, "INSERT INTO belfry.migrations (version, name, oldest) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", m.version, m.name, m.oldest)
 	if err != nil || m.version > firstCompatible && m.oldest <= firstCompatible {
-		return err
+		return tag.RowsAffected() == 1, err
 	}
 	_, err = tx.Exec(ctx, "INSERT INTO belfry.schema_versions (version, name) VALUES ($1, $2) ON CONFLICT DO NOTHING", m.version, m.name)
-	return err
+	return tag.RowsAffected() == 1, err
 }
 
 // explainDuplicate says what tables without their version mean.

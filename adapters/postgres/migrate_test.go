@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,14 +15,26 @@ import (
 
 func TestMigrateMayBeRepeatedAndRunAtOnce(t *testing.T) {
 	address := testenv.Postgres(t)
-	errs := make([]error, 6)
+	errs, applied := make([]error, 6), make([][]string, 6)
 	var wg sync.WaitGroup
 	for i := range errs {
-		wg.Go(func() { errs[i] = postgres.Migrate(t.Context(), address) })
+		migrator := postgres.Migrator{Applied: func(name string) { applied[i] = append(applied[i], name) }}
+		wg.Go(func() { errs[i] = migrator.Up(t.Context(), address) })
 	}
 	wg.Wait()
 	if err := errors.Join(append(errs, postgres.Migrate(t.Context(), address))...); err != nil {
 		t.Fatal(err)
+	}
+	steps, err := postgres.Schema(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, step := range steps {
+		want = append(want, step.Name)
+	}
+	if got := slices.Sorted(slices.Values(slices.Concat(applied...))); !slices.Equal(got, want) {
+		t.Errorf("want each migration told by the one migrator that applied it, got %q", applied)
 	}
 	store := open(t, address)
 	if out, err := store.Submit(t.Context(), []core.NewJob{{Type: "a"}}); err != nil || out[0].ID == 0 {

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -37,7 +39,7 @@ func TestMigrateUpAndStatus(t *testing.T) {
 	if out := r.ok("migrate", "up"); !strings.HasPrefix(out, "applied 0001_jobs\n") {
 		t.Errorf("up says %q", out)
 	}
-	if out := r.ok("migrate", "up"); out != "the schema is up to date\n" {
+	if out := r.ok("migrate", "up"); out != "nothing left to do: the schema is up to date\n" {
 		t.Errorf("again says %q", out)
 	}
 	if out := r.ok("migrate", "status"); strings.Contains(out, "missing") || !strings.Contains(out, "0001_jobs") {
@@ -50,7 +52,7 @@ func TestMigrateUpAndStatus(t *testing.T) {
 	if out := r.ok("migrate", "status"); !strings.Contains(out, "not known to this program, which works on it") {
 		t.Errorf("newer, for this program too:\n%s", out)
 	}
-	if out := r.ok("migrate", "up"); out != "the schema is up to date\n" {
+	if out := r.ok("migrate", "up"); out != "nothing left to do: the schema is up to date\n" {
 		t.Errorf("newer, for this program too: %q", out)
 	}
 	execute(t, database, "INSERT INTO belfry.migrations (version, name, oldest) VALUES (9999, E'future\\x1b[2J', 9998)")
@@ -62,6 +64,66 @@ func TestMigrateUpAndStatus(t *testing.T) {
 	}
 	if code := r.run("migrate", "status", "--database-url", "postgres://u:s3cr3t@127.0.0.1:1/x"); code != exitUnreachable || strings.Contains(r.errs, "s3cr3t") {
 		t.Errorf("no server: %d\n%s", code, r.errs)
+	}
+}
+
+// Of commands that run at once each prints the migrations that it applied; one that only waited for another prints none.
+func TestMigrateUpAtOnce(t *testing.T) {
+	database := testenv.Postgres(t)
+	conn, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const lock = "SELECT pg_advisory_lock(108187749872250)" // what a migrator holds; it ends with the connection
+	if _, err := conn.Exec(t.Context(), lock); err != nil {
+		t.Fatal(err)
+	}
+	rigs := make([]*rig, 3)
+	var running sync.WaitGroup
+	for i := range rigs {
+		rigs[i] = newRig(t, "http://127.0.0.1:1")
+		rigs[i].env["BELFRY_DATABASE_URL"] = database
+	}
+	for _, r := range rigs {
+		running.Go(func() { r.run("migrate", "up") })
+	}
+	awaitMigrators(t, conn, len(rigs))
+	if err := conn.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	running.Wait()
+	told := map[string]int{}
+	for _, r := range rigs {
+		for line := range strings.Lines(r.out) {
+			told[line]++
+		}
+	}
+	steps, err := postgres.Schema(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range steps {
+		if n := told["applied "+step.Name+"\n"]; n != 1 {
+			t.Errorf("%s: told %d times", step.Name, n)
+		}
+	}
+	if n := told["nothing left to do: the schema is up to date\n"]; n != 2 || len(told) != len(steps)+1 {
+		t.Errorf("want two of three to say that nothing was left to do: %v", told)
+	}
+}
+
+// awaitMigrators waits until so many migrators have their two connections each.
+func awaitMigrators(t *testing.T, conn *pgx.Conn, migrators int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	poll := time.NewTicker(10 * time.Millisecond)
+	defer poll.Stop()
+	for connections := 0; connections != 2*migrators; <-poll.C {
+		const count = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+		if err := conn.QueryRow(ctx, count).Scan(&connections); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -13,32 +14,26 @@ import (
 
 func (a *app) migrateUpCommand() *cobra.Command {
 	c := &cobra.Command{Use: "up", Short: "Bring the database's schema up to this program's version", Args: counted(0, 0, "no arguments"),
-		Long: "Bring the database's schema up to this program's version: all missing migrations, step by step. They only go forward, and may run while Belfry does: a step that does not get its locks at once lets others pass and tries again, for ten minutes. Cut off, it is simply run again."}
+		Long: "Bring the database's schema up to this program's version: all missing migrations, step by step. They only go forward, and may run while Belfry does: a step that does not get its locks at once lets others pass and tries again, for ten minutes. It prints each migration that it applied itself, not what another process applied while it waited. Cut off, it is simply run again."}
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		before, err := postgres.Schema(c.Context(), a.database)
-		if err != nil {
-			return err
+		applied := []string{}
+		migrator := postgres.Migrator{
+			Waiting: func(reason string) { fmt.Fprintln(a.errs, clean(reason)) },
+			Applied: func(name string) {
+				applied = append(applied, name)
+				if !a.json {
+					fmt.Fprintln(a.out, "applied", clean(name))
+				}
+			},
 		}
-		migrator := postgres.Migrator{Waiting: func(reason string) { fmt.Fprintln(a.errs, clean(reason)) }}
-		if err := migrator.Up(c.Context(), a.database); err != nil {
-			return err
+		err := migrator.Up(c.Context(), a.database)
+		switch {
+		case a.json && (err == nil || len(applied) > 0):
+			return errors.Join(err, a.printValue(map[string]any{"applied": applied}))
+		case err == nil && len(applied) == 0:
+			fmt.Fprintln(a.out, "nothing left to do: the schema is up to date")
 		}
-		var applied []string
-		for _, step := range before {
-			if step.AppliedAt.IsZero() {
-				applied = append(applied, step.Name)
-			}
-		}
-		if a.json {
-			return a.printValue(map[string]any{"applied": append([]string{}, applied...)})
-		}
-		for _, name := range applied {
-			fmt.Fprintln(a.out, "applied", clean(name))
-		}
-		if len(applied) == 0 {
-			fmt.Fprintln(a.out, "the schema is up to date")
-		}
-		return nil
+		return err
 	}
 	a.databaseFlag(c, true)
 	return c

@@ -50,8 +50,9 @@ func openStore(ctx context.Context, o options, errs io.Writer) (core.Store, erro
 	if o.Settings.DatabaseURL == "" {
 		return sqlite.Open(ctx, o.data, sqlite.Options{})
 	}
-	warn := boot.DatabaseWarnings(boot.NewLogger(o.Settings, errs))
-	if err := (postgres.Migrator{Waiting: warn}).Up(ctx, o.Settings.DatabaseURL); err != nil {
+	log := boot.NewLogger(o.Settings, errs)
+	warn := boot.DatabaseWarnings(log)
+	if err := (postgres.Migrator{Waiting: warn, Applied: boot.MigrationsApplied(log)}).Up(ctx, o.Settings.DatabaseURL); err != nil {
 		return nil, err
 	}
 	return postgres.Open(ctx, o.Settings.DatabaseURL, postgres.Options{PoolSize: o.Settings.DatabasePool, Warn: warn})

@@ -59,7 +59,10 @@ func (p patient) await(ctx context.Context, what, setting string, try func(conte
 // migrate brings the schema up to date. Any number of servers may do so at once. A migration that is under way is
 // never cut short by the end of the wait.
 func (p patient) migrate(ctx context.Context, url string) error {
-	migrator := postgres.Migrator{Waiting: func(reason string) { p.log.Warn("waiting", "what", "a migration", "reason", reason) }}
+	migrator := postgres.Migrator{
+		Waiting: func(reason string) { p.log.Warn("waiting", "what", "a migration", "reason", reason) },
+		Applied: boot.MigrationsApplied(p.log),
+	}
 	return p.await(ctx, "PostgreSQL", database, func(ctx context.Context) error { return migrator.Up(ctx, url) }, unavailable)
 }
 

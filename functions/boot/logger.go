@@ -42,3 +42,8 @@ func NewLogger(s Settings, w io.Writer) *slog.Logger {
 func DatabaseWarnings(log *slog.Logger) func(text string) {
 	return func(text string) { log.Warn("database", "warning", text) }
 }
+
+// MigrationsApplied logs each migration that this process applied.
+func MigrationsApplied(log *slog.Logger) func(name string) {
+	return func(name string) { log.Info("migration applied", "name", name) }
+}

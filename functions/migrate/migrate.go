@@ -20,8 +20,8 @@ type Database interface {
 	Alone(ctx context.Context, do func(context.Context) error) error
 	// Prepare makes what migrations need: the role that owns the schema.
 	Prepare(ctx context.Context) error
-	// Migrate brings the schema up to this program's version.
-	Migrate(ctx context.Context) error
+	// Migrate brings the schema up to this program's version, and returns the names of the migrations that it applied.
+	Migrate(ctx context.Context) ([]string, error)
 	// Grant gives the functions their rights on the schema as it is now.
 	Grant(ctx context.Context) error
 	// Tokens opens the table of tokens; call what it returns beside when done.
@@ -62,9 +62,10 @@ type Request struct {
 
 // Report says what was done.
 type Report struct {
-	Migrated       bool   `json:"migrated"`
-	AdminToken     string `json:"admin_token,omitempty"`     // made, or kept; never the token
-	WebhookSecrets string `json:"webhook_secrets,omitempty"` // made, or kept; never the secrets
+	Migrated       bool     `json:"migrated"`                  // the schema is up to date
+	Applied        []string `json:"applied,omitempty"`         // migrations that this run applied; none if there was nothing left to do
+	AdminToken     string   `json:"admin_token,omitempty"`     // made, or kept; never the token
+	WebhookSecrets string   `json:"webhook_secrets,omitempty"` // made, or kept; never the secrets
 }
 
 const (
@@ -93,13 +94,17 @@ func Run(ctx context.Context, o Options, r Request) (Report, error) {
 }
 
 func (o Options) run(ctx context.Context, r Request) (Report, error) {
-	for _, step := range []func(context.Context) error{o.Database.Prepare, o.Database.Migrate, o.Database.Grant} {
-		if err := step(ctx); err != nil {
-			return Report{}, err
-		}
+	if err := o.Database.Prepare(ctx); err != nil {
+		return Report{}, err
 	}
-	report := Report{Migrated: true}
-	var err error
+	applied, err := o.Database.Migrate(ctx)
+	report := Report{Migrated: err == nil, Applied: applied}
+	if err != nil {
+		return report, err
+	}
+	if err := o.Database.Grant(ctx); err != nil {
+		return report, err
+	}
 	if o.AdminToken != nil {
 		if report.AdminToken, err = o.keepToken(ctx, slices.Contains(r.Rotate, RotateAdminToken)); err != nil {
 			return report, fmt.Errorf("admin token: %w", err)

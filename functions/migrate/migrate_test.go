@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -17,10 +18,11 @@ import (
 
 // database is a store as Run sees it; its steps are noted, and fail where the test says.
 type database struct {
-	store core.AccessStore
-	alone sync.Mutex
-	steps []string
-	fail  string
+	store   core.AccessStore
+	alone   sync.Mutex
+	steps   []string
+	missing []string // migrations that the next Migrate applies
+	fail    string
 }
 
 var errStep = errors.New("broken by the test")
@@ -40,8 +42,16 @@ func (d *database) Alone(ctx context.Context, do func(context.Context) error) er
 }
 
 func (d *database) Prepare(context.Context) error { return d.step("prepare") }
-func (d *database) Migrate(context.Context) error { return d.step("migrate") }
-func (d *database) Grant(context.Context) error   { return d.step("grant") }
+
+func (d *database) Migrate(context.Context) (applied []string, err error) {
+	if err := d.step("migrate"); err != nil {
+		return nil, err
+	}
+	applied, d.missing = d.missing, nil
+	return applied, nil
+}
+
+func (d *database) Grant(context.Context) error { return d.step("grant") }
 
 func (d *database) Tokens(context.Context) (core.AccessStore, func() error, error) {
 	return d.store, func() error { return nil }, nil
@@ -78,7 +88,7 @@ func newDatabase(t *testing.T) *database {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	return &database{store: store}
+	return &database{store: store, missing: []string{"0001_jobs"}}
 }
 
 // works reports whether a token is one of the database's, and how many there are.
@@ -109,14 +119,14 @@ func run(t *testing.T, o migrate.Options, rotate ...string) migrate.Report {
 func TestRun(t *testing.T) {
 	d, admin, signing := newDatabase(t), &vault{}, &vault{}
 	o := migrate.Options{Database: d, AdminToken: admin, WebhookSecrets: signing}
-	if got, want := run(t, o), (migrate.Report{Migrated: true, AdminToken: "made", WebhookSecrets: "made"}); got != want {
+	if got, want := run(t, o), (migrate.Report{Migrated: true, Applied: []string{"0001_jobs"}, AdminToken: "made", WebhookSecrets: "made"}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
 	if steps := strings.Join(d.steps, " "); steps != "prepare migrate grant" {
 		t.Errorf("%s", steps)
 	}
 	token, secrets := admin.text, signing.text
-	if got, want := run(t, o), (migrate.Report{Migrated: true, AdminToken: "kept", WebhookSecrets: "kept"}); got != want || admin.text != token || signing.text != secrets {
+	if got, want := run(t, o), (migrate.Report{Migrated: true, AdminToken: "kept", WebhookSecrets: "kept"}); !reflect.DeepEqual(got, want) || admin.text != token || signing.text != secrets {
 		t.Errorf("%+v", got)
 	}
 	run(t, o, migrate.RotateAdminToken, migrate.RotateWebhookSecrets)

@@ -26,13 +26,15 @@ func (d *Database) Prepare(ctx context.Context) error {
 	return Prepare(ctx, d.Address, *d.Roles)
 }
 
-// Migrate brings the schema up, as its owner.
-func (d *Database) Migrate(ctx context.Context) error {
+// Migrate brings the schema up, as its owner, and returns the names of the migrations that it applied.
+func (d *Database) Migrate(ctx context.Context) ([]string, error) {
 	address, err := d.ownerAddress()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return postgres.Migrate(ctx, address)
+	applied := []string{}
+	migrator := postgres.Migrator{Applied: func(name string) { applied = append(applied, name) }}
+	return applied, migrator.Up(ctx, address)
 }
 
 // Grant gives the programs' roles their rights.
