@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"time"
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
 	"github.com/belfry-dev/belfry/core"
@@ -59,6 +60,9 @@ func (s *Store) RevokeToken(ctx context.Context, id string) error {
 // tokenOf reads a row of belfry.tokens. A hash that someone damaged by hand matches no token.
 func tokenOf(r wire.Row) core.Token {
 	t := core.Token{ID: r.Text(0), Name: r.Text(1), Role: core.Role(r.Text(3)), Tenant: r.Text(4), CreatedAt: r.Time(5), ExpiresAt: r.Time(6)}
+	if !r.Null(6) && t.ExpiresAt.IsZero() {
+		t.ExpiresAt = time.Unix(0, 0).UTC() // minus infinity, which is not "never"
+	}
 	if hash := r.Bytes(2); len(hash) == len(t.Hash) {
 		copy(t.Hash[:], hash)
 	} else {
