@@ -3,6 +3,7 @@ package core
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -112,6 +113,30 @@ func TestCheckNewJobRefuses(t *testing.T) {
 }
 
 // Names that need escaping somewhere are refused where they come in.
+// Who submits a job is not told of a definition that somebody damaged in the store: what is wrong in it counts for nothing.
+func TestDamagedDefinitionsAreLeftOut(t *testing.T) {
+	week := 7 * 24 * time.Hour
+	for _, damaged := range []JobType{
+		{Timeout: -1}, {Timeout: MaxTimeout + 1}, {Timeout: math.MaxInt64}, {MaxAttempts: -3}, {MaxAttempts: MaxAttempts + 1},
+		{Backoff: []time.Duration{}}, {Backoff: []time.Duration{time.Second, -1}}, {Backoff: []time.Duration{MaxBackoffWait + 1}},
+		{Backoff: make([]time.Duration, MaxBackoff+1)}, {ExpiresAfter: -week}, {ExpiresAfter: 1}, {ExpiresAfter: MaxExpiresAfter + 1},
+	} {
+		checked, err := CheckNewJob(NewJob{Type: "a"}, damaged, time.Now())
+		if err != nil {
+			t.Errorf("%+v: %v", damaged, err)
+			continue
+		}
+		if j := checked.NewJob(); j.MaxAttempts != DefaultMaxAttempts || j.Timeout != 0 || j.Backoff != nil || j.ExpiresAfter != 0 {
+			t.Errorf("%+v: %+v", damaged, j)
+		}
+	}
+	sound := JobType{Timeout: time.Minute, MaxAttempts: 2, Backoff: []time.Duration{0, time.Hour}, ExpiresAfter: week}
+	checked, err := CheckNewJob(NewJob{Type: "a"}, sound, time.Now())
+	if j := checked.NewJob(); err != nil || j.MaxAttempts != 2 || j.Timeout != time.Minute || len(j.Backoff) != 2 || j.ExpiresAfter != week {
+		t.Errorf("%+v, %v", j, err)
+	}
+}
+
 func TestCheckTypeCharset(t *testing.T) {
 	for _, name := range []string{
 		"", "a+b", "a b", "100%", "#x", "..", ".", "a..b", "a//b", "a/../b", "/a", "a/", "a.", "1a", "-a", "naïve", "队列",

@@ -3,6 +3,7 @@ package core
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -69,18 +70,20 @@ func TypesBound(names []string) int64 {
 }
 
 // Complete fills in the defaults of the type. It does not copy the target, which is read at the delivery, so that a changed
-// URL applies to waiting jobs too.
+// URL applies to waiting jobs too. A default that breaks the rules, which only a damaged row has, is left out: who submits
+// the job did not give it.
 func (t *JobType) Complete(j *NewJob) {
-	if j.MaxAttempts == 0 {
-		j.MaxAttempts = t.MaxAttempts
+	if j.MaxAttempts == 0 && t.MaxAttempts <= MaxAttempts {
+		j.MaxAttempts = max(t.MaxAttempts, 0)
 	}
-	if j.Timeout == 0 {
+	if j.Timeout == 0 && MinTimeout <= t.Timeout && t.Timeout <= MaxTimeout {
 		j.Timeout = t.Timeout
 	}
-	if j.Backoff == nil {
+	badWait := func(wait time.Duration) bool { return wait < 0 || wait > MaxBackoffWait }
+	if j.Backoff == nil && len(t.Backoff) > 0 && len(t.Backoff) <= MaxBackoff && !slices.ContainsFunc(t.Backoff, badWait) {
 		j.Backoff = t.Backoff
 	}
-	if j.ExpiresAt.IsZero() && j.ExpiresAfter == 0 {
+	if j.ExpiresAt.IsZero() && j.ExpiresAfter == 0 && MinExpiresAfter <= t.ExpiresAfter && t.ExpiresAfter <= MaxExpiresAfter {
 		j.ExpiresAfter = t.ExpiresAfter
 	}
 }
