@@ -239,9 +239,7 @@ func inspect(ctx context.Context, dsn string, look func(*pgx.Conn) error) error 
 		return ErrAddress
 	}
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
-	if config.ConnectTimeout == 0 {
-		config.ConnectTimeout = 5 * time.Second
-	}
+	sureConnection(config)
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return err

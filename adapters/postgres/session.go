@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -123,4 +127,70 @@ func oneRow(reader *pgconn.ResultReader) ([]string, error) {
 		texts[i] = string(value)
 	}
 	return texts, nil
+}
+
+// sessionSettings say what strings mean and how times are written. These four are what poolers in transaction mode pass on too.
+var sessionSettings = map[string]string{
+	"client_encoding":             "UTF8",
+	"standard_conforming_strings": "on",
+	"TimeZone":                    "UTC",
+	"DateStyle":                   "ISO, MDY", // in the words of the server, so that poolers see no difference
+}
+
+// setSession sets the session's settings, which override those of the database and the role. It drops what the address or the
+// environment (PGTZ) say of them: PostgreSQL ignores the case of names, so both would be sent, and either could win.
+func setSession(config *pgx.ConnConfig) {
+	for name := range config.RuntimeParams {
+		for ours := range sessionSettings {
+			if strings.EqualFold(name, ours) {
+				delete(config.RuntimeParams, name)
+			}
+		}
+	}
+	maps.Copy(config.RuntimeParams, sessionSettings)
+}
+
+// settingInOptions finds the names in -c name=value and --name=value.
+var settingInOptions = regexp.MustCompile(`(?:-c\s*|--)([\w.-]+)`)
+
+// settingText says that the server, or a pooler, refused the connection because of a setting that the session was to begin
+// with, and where to correct it; "" where err is not about that.
+func settingText(err error) string {
+	var failed *pgconn.ConnectError
+	var server *pgconn.PgError
+	if !errors.As(err, &failed) || !errors.As(err, &server) {
+		return ""
+	}
+	said := strings.ToLower(server.Message)
+	switch server.Code {
+	case codeInvalidParameter, codeUndefinedObject, codeSyntaxError, codeFixedParameter:
+	case codeNotAllowed, codeProtocolViolation: // which are said of other things too
+		if !strings.Contains(said, "parameter") {
+			return ""
+		}
+	default:
+		return ""
+	}
+	text := "a setting of the session is refused: " + server.Message + " (SQLSTATE " + server.Code + ")"
+	if named := nameIn(said, failed.Config.RuntimeParams); named != "" {
+		text += "; correct or remove " + named + " in the database's address"
+	} else if failed.Config.RuntimeParams["options"] != "" {
+		text += "; correct it in PGOPTIONS, or in options of the database's address"
+	}
+	return text
+}
+
+// nameIn is the parameter of an address that a text names, or "". The options have names of their own inside, which come first.
+func nameIn(text string, params map[string]string) string {
+	for _, found := range settingInOptions.FindAllStringSubmatch(params["options"], -1) {
+		if strings.Contains(text, strings.ToLower(strings.ReplaceAll(found[1], "-", "_"))) {
+			return ""
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		if _, ours := sessionSettings[name]; !ours && name != "options" && strings.Contains(text, strings.ToLower(name)) {
+			return name
+		}
+	}
+	return ""
 }

@@ -140,17 +140,13 @@ func poolConfig(dsn string, opts Options) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// sureConnection bounds the attempt to connect, for a server that takes connections and says nothing, and sets
-// what strings mean and how times are written, whatever the database's or the role's own settings say. These four are
-// what poolers in transaction mode pass on too.
+// sureConnection bounds the attempt to connect, for a server that takes connections and says nothing, and sets what the
+// session begins with.
 func sureConnection(config *pgx.ConnConfig) {
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = 5 * time.Second
 	}
-	config.RuntimeParams["client_encoding"] = "UTF8"
-	config.RuntimeParams["standard_conforming_strings"] = "on"
-	config.RuntimeParams["TimeZone"] = "UTC"
-	config.RuntimeParams["DateStyle"] = "ISO, MDY" // in the words of the server, so that poolers see no difference
+	setSession(config)
 }
 
 // dialBy leaves finding the server and encryption to dial. The address's host is not looked up.

@@ -40,6 +40,10 @@ const (
 	codeInvalidPassword     = "28P01"
 	codeInvalidAuth         = "28000"
 	codeNoDatabase          = "3D000"
+	codeInvalidParameter    = "22023" // a value that a setting does not take
+	codeUndefinedObject     = "42704" // no such setting
+	codeSyntaxError         = "42601" // of the options of a connection
+	codeFixedParameter      = "55P02" // a setting that no session can change
 )
 
 // wrap gives err the sentinel a caller can act on and says what was being done. It never repeats an address
@@ -52,6 +56,9 @@ func wrap(act string, err error) error {
 		if errors.Is(err, sentinel) {
 			return fmt.Errorf("postgres: %s: %w", act, err)
 		}
+	}
+	if text := settingText(err); text != "" {
+		return fmt.Errorf("postgres: %s: %w: %s", act, core.ErrUnavailable, text)
 	}
 	var server *pgconn.PgError
 	if errors.As(err, &server) {

@@ -192,6 +192,7 @@ func transaction(ctx context.Context, what, address string, do func(context.Cont
 		return fmt.Errorf("roles: %s: the database address is not valid", what) // the parser's text may quote a password
 	}
 	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+	delete(config.RuntimeParams, "timezone") // of PGTZ: the server may not know it, and nothing here depends on it
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return fmt.Errorf("roles: %s: %w", what, err)

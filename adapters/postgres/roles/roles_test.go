@@ -60,6 +60,14 @@ func migrated(t *testing.T, address string, o roles.Options) {
 	}
 }
 
+// A time zone in the environment that the server does not know stops nothing.
+func TestTimeZoneOfTheEnvironmentIsNotUsed(t *testing.T) {
+	address := testenv.Postgres(t)
+	o := options(t, address)
+	t.Setenv("PGTZ", "Mars/Phobos")
+	migrated(t, address, o)
+}
+
 // as is the address for a role, which gets a password: the tests' server asks for one.
 func as(t *testing.T, address, role string) string {
 	t.Helper()
