@@ -31,7 +31,7 @@ func (a *API) admit(op *huma.Operation, w *answer, r *http.Request) (*http.Reque
 	} else {
 		err = n.judge(c)
 	}
-	if p := refuseKey(op, r); err == nil && p != nil {
+	if p := refuseUnsupported(op, r); err == nil && p != nil {
 		err = p
 	}
 	return r, err

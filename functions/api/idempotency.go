@@ -16,17 +16,6 @@ import (
 // keyHeader makes a repeated submit get the first one's answer.
 const keyHeader = "Idempotency-Key"
 
-// takesKey are the operations that heed the header.
-var takesKey = map[string]bool{"submit-job": true, "submit-batch": true}
-
-// refuseKey refuses the header where it would promise what is not kept.
-func refuseKey(op *huma.Operation, r *http.Request) *problem.Problem {
-	if takesKey[op.OperationID] || r.Method == http.MethodGet || len(r.Header.Values(keyHeader)) == 0 {
-		return nil
-	}
-	return problem.Field(http.StatusUnprocessableEntity, keyHeader, "is not supported by this call; only those that submit jobs take one")
-}
-
 // idempotencyKey reads the header of a call that asks for what is in body; nil where there is none.
 func (a *API) idempotencyKey(r *http.Request, body []byte) (*core.IdempotencyKey, error) {
 	values := r.Header.Values(keyHeader)

@@ -14,6 +14,12 @@ import (
 	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
+// The headers that make a write depend on the version it meets.
+const (
+	matchHeader     = "If-Match"
+	noneMatchHeader = "If-None-Match"
+)
+
 // etag is the ETag of a version.
 func etag(version int64) string { return strconv.Quote(strconv.FormatInt(version, 10)) }
 
@@ -35,10 +41,10 @@ type condition struct {
 type conditions struct{ match, none condition }
 
 func readConditions(h http.Header) (c conditions, err error) {
-	if c.match, err = readCondition(h, "If-Match"); err != nil {
+	if c.match, err = readCondition(h, matchHeader); err != nil {
 		return c, err
 	}
-	c.none, err = readCondition(h, "If-None-Match")
+	c.none, err = readCondition(h, noneMatchHeader)
 	return c, err
 }
 

@@ -23,10 +23,10 @@ func (a *API) scheduleRoutes(schemas huma.Registry) []route {
 	page := pageParamsOf("Schedules", 600)
 	put := openapi.Describe(schemas, tag, "put-schedule", http.MethodPut, path, "Make or change a schedule",
 		"The definition is replaced as a whole; putting the same again changes nothing. A changed rule counts from now: nothing before now fires.").
-		With(scheduleName(), precondition("If-Match", `The ETag of the version to replace, such as "3", or several with commas; * asks that there is one. Weak ones (W/"3") match none.`, matchSchema()), precondition("If-None-Match", "With * only a new schedule is made; with ETags only another version is replaced.", matchSchema())).
+		With(scheduleName(), precondition(matchHeader, `The ETag of the version to replace, such as "3", or several with commas; * asks that there is one. Weak ones (W/"3") match none.`, matchSchema()), precondition(noneMatchHeader, "With * only a new schedule is made; with ETags only another version is replaced.", matchSchema())).
 		Takes(openapi.SchemaOf[newScheduleDoc](schemas), true).Answers(http.StatusCreated, "The new schedule.", one).Answers(http.StatusOK, "The schedule.", one)
 	gone := openapi.Describe(schemas, tag, "delete-schedule", http.MethodDelete, path, "Delete a schedule", "Its ledger goes with it; the jobs it made stay.").
-		With(scheduleName(), tenantParam(), precondition("If-Match", "Only in this version.", matchSchema()))
+		With(scheduleName(), tenantParam(), precondition(matchHeader, "Only in this version.", matchSchema()), precondition(noneMatchHeader, "Only in another version; * matches every one.", matchSchema()))
 	gone.Responses["204"] = &huma.Response{Description: "Deleted."}
 	made := openapi.Describe(schemas, tag, "trigger-schedule", http.MethodPost, path+"/trigger", "Make a run now", "Beside the rule: the ledger does not know it, and no overlap policy holds it.").
 		With(scheduleName(), tenantParam()).Takes(openapi.SchemaOf[openapi.EmptyDoc](schemas), false).Answers(http.StatusCreated, "The job.", openapi.SchemaOf[openapi.JobDoc](schemas))
