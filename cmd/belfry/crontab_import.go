@@ -267,7 +267,7 @@ func (a *app) tellLeft(taken int, left crontabLeft) {
 // applyImported makes the schedules of lines, after showing them. What is there already stays as it is: a line that would
 // have changed it is not taken.
 func (a *app) applyImported(ctx context.Context, api *client.Client, taken []importedSchedule, left crontabLeft, f applyFlags) (crontabLeft, error) {
-	now := a.now()
+	until := a.now().AddDate(0, 0, f.days)
 	plan := []planned{}
 	bar := a.progress("lines compared", int64(len(taken)))
 	defer bar.end()
@@ -278,7 +278,7 @@ func (a *app) applyImported(ctx context.Context, api *client.Client, taken []imp
 		if err != nil {
 			return left, err
 		}
-		p, err := planOne(ctx, api, &fileSchedule{name: s.Name, definition: definition}, now, now.AddDate(0, 0, f.days), true)
+		p, err := planOne(ctx, api, &fileSchedule{name: s.Name, definition: definition}, until, true)
 		if err != nil {
 			return left, faultOf(s.Name, err)
 		}

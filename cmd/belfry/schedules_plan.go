@@ -47,7 +47,7 @@ func planSchedules(ctx context.Context, api *client.Client, file *scheduleFile, 
 	tenants := map[string]bool{}
 	for i := range file.schedules {
 		s := &file.schedules[i]
-		p, err := planOne(ctx, api, s, now, until, len(file.faults) == 0)
+		p, err := planOne(ctx, api, s, until, len(file.faults) == 0)
 		var refused client.FieldErrors
 		switch {
 		case errors.Is(err, client.ErrInvalid) && errors.As(err, &refused):
@@ -92,7 +92,7 @@ func planSchedules(ctx context.Context, api *client.Client, file *scheduleFile, 
 }
 
 // planOne compares one schedule with the one that is there: by what the server says, and in fire times where that is wanted.
-func planOne(ctx context.Context, api *client.Client, s *fileSchedule, now, until time.Time, times bool) (planned, error) {
+func planOne(ctx context.Context, api *client.Client, s *fileSchedule, until time.Time, times bool) (planned, error) {
 	p := planned{Name: s.name, Action: "create", Until: until, wanted: s.definition}
 	name := s.name
 	if name == "" || slices.Contains(noNames, name) {
@@ -111,34 +111,41 @@ func planOne(ctx context.Context, api *client.Client, s *fileSchedule, now, unti
 		p.Action = "change"
 	}
 	if times {
-		err = p.compareTimes(ctx, api, now, until)
+		err = p.compareTimes(ctx, api, until)
 	}
 	return p, err
 }
 
 // compareTimes fills in which coming fire times appear, vanish and move.
-func (p *planned) compareTimes(ctx context.Context, api *client.Client, now, until time.Time) error {
+func (p *planned) compareTimes(ctx context.Context, api *client.Client, until time.Time) error {
 	wanted, err := ruleOf(p.wanted)
 	if err != nil {
 		return fmt.Errorf("schedule %s: %w", p.Name, err)
 	}
 	var old []client.PreviewItem
-	ends := until
+	ends, rule := until, wanted.Rule
 	if p.version != 0 {
 		if !slices.ContainsFunc(p.Fields, func(name string) bool { return slices.Contains(timing, name) }) {
 			return nil // an interval goes on from where it began, which a preview does not know
 		}
 		kept, err := api.GetSchedule(ctx, p.Tenant, p.Name)
-		if err == nil {
-			old, ends, err = standing(ctx, api, kept, until)
-		}
 		if err != nil {
 			return err
 		}
+		if old, ends, err = standing(ctx, api, kept, until); err != nil {
+			return err
+		}
+		if err := keepInterval(ctx, api, &rule, kept); err != nil {
+			return err
+		}
 	}
-	preview, err := enough(until, func(count int) (*client.Preview, error) { return api.PreviewSchedule(ctx, wanted.Rule, now, count) })
-	if err != nil {
-		return err
+	preview := &client.Preview{}
+	if rule.EndsAt.IsZero() || rule.StartsAt.Before(rule.EndsAt) {
+		// From the server's now, where it would begin to count as well.
+		preview, err = enough(until, func(count int) (*client.Preview, error) { return api.PreviewSchedule(ctx, rule, time.Time{}, count) })
+		if err != nil {
+			return err
+		}
 	}
 	fresh, reach := within(preview.Items, until)
 	if wanted.Paused {
@@ -149,6 +156,19 @@ func (p *planned) compareTimes(ctx context.Context, api *client.Client, now, unt
 	}
 	p.compare(old, fresh)
 	return nil
+}
+
+// keepInterval lets a rule with the interval of the schedule that it replaces begin at that one's next instant, because it goes on
+// from where the interval began.
+func keepInterval(ctx context.Context, api *client.Client, rule *client.Rule, kept *client.Schedule) error {
+	if rule.Every == 0 || rule.Every != kept.Every || !rule.StartsAt.IsZero() || !kept.StartsAt.IsZero() || kept.Invalid != "" {
+		return nil
+	}
+	next, err := api.NextOccurrences(ctx, kept.Tenant, kept.Name, 1)
+	if err == nil && len(next.Items) > 0 {
+		rule.StartsAt = next.Items[0].At
+	}
+	return err
 }
 
 // ruleOf is what decides when a schedule fires, of a definition that the server has taken. The other fields are the server's to
