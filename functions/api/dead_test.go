@@ -170,10 +170,10 @@ func TestRedriveAtARate(t *testing.T) {
 func TestDiscardDryRun(t *testing.T) {
 	b := newBench(t)
 	b.bury(3, "a", "no")
-	if got := b.do("DELETE", "/v1/dead-letters?type=a&dry_run=true", "").want(t, 200).body; got != `{"discarded":0,"remaining":3,"capped":false,"dry_run":true}` {
+	if got := b.do("DELETE", "/v1/dead-letters?type=a&dry_run=true", "").want(t, 200).body; got != `{"discarded":0,"left":[],"remaining":3,"capped":false,"dry_run":true}` {
 		t.Error(got)
 	}
-	if got := b.do("DELETE", "/v1/dead-letters?type=a&limit=2", "").want(t, 200).body; got != `{"discarded":2,"remaining":1,"capped":false}` {
+	if got := b.do("DELETE", "/v1/dead-letters?type=a&limit=2", "").want(t, 200).body; got != `{"discarded":2,"left":[],"remaining":1,"capped":false,"after":"2"}` {
 		t.Error(got)
 	}
 }

@@ -199,12 +199,15 @@ func (o *tenant) leakIn(a answer, sent string) string {
 		if strings.HasPrefix(sent, "/v1/alerts") {
 			break // alerts have ids of their own, and name no job
 		}
-		if strings.Contains(text, `"`+id+`"`) && !strings.Contains(sent, `"`+id+`"`) || a.header.Get("Location") == "/v1/jobs/"+id {
+		if strings.Contains(text, `"`+id+`"`) && !strings.Contains(sent, `"`+id+`"`) && !slices.Contains(strings.FieldsFunc(sent, isQueryMark), "after="+id) || a.header.Get("Location") == "/v1/jobs/"+id {
 			return id
 		}
 	}
 	return ""
 }
+
+// isQueryMark reports whether a rune stands between the parameters of a query.
+func isQueryMark(r rune) bool { return r == '?' || r == '&' }
 
 // everythingOf is all that a token sees of a tenant, as it stands.
 func (b *bench) everythingOf(token string, o *tenant) string {
