@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/client"
@@ -140,6 +141,31 @@ func TestTokenCommandsRefuse(t *testing.T) {
 	} {
 		if code := r.run(strings.Fields(args)...); code != exitUsage || !strings.Contains(r.errs, says) || r.out != "" {
 			t.Errorf("%s: %d %s%s", args, code, r.out, r.errs)
+		}
+	}
+}
+
+// A first token that had ended when it was made would lock everybody out: it is refused with the rule, over the API and on the
+// database alike, and none is made.
+func TestAFirstTokenThatEndsAtOnceIsRefused(t *testing.T) {
+	database := testenv.Postgres(t)
+	if err := postgres.Migrate(t.Context(), database); err != nil {
+		t.Fatal(err)
+	}
+	for way, place := range map[string][]string{"the API": {"--url", nodetest.Start(t, "api")}, "the database": {"--database-url", database}} {
+		r := newRig(t, "")
+		for expires, says := range map[string]string{
+			"0": "--expires must", "0s": "--expires must lie ahead", "-0s": "--expires must lie ahead", "-1h": "--expires must lie ahead", "": "--expires",
+			"1ns": "expires_at: must lie ahead", "0001-01-01T00:00:00Z": "--expires must be", "1970-01-01T00:00:00Z": "expires_at: must lie between 10 years ago and 100 years ahead",
+			time.Now().Add(-time.Minute).Format(time.RFC3339): "expires_at: must lie ahead",
+		} {
+			args := append([]string{"tokens", "create", "--name", "first", "--role", "admin", "--expires", expires}, place...)
+			if code := r.run(args...); code != exitUsage || !strings.Contains(r.errs, says) || r.out != "" {
+				t.Errorf("%q by %s: %d %s%s, want %q", expires, way, code, r.out, r.errs, says)
+			}
+		}
+		if out := r.ok(append([]string{"tokens", "list", "--json"}, place...)...); out != "" {
+			t.Errorf("by %s there are tokens\n%s", way, out)
 		}
 	}
 }
