@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/belfry-dev/belfry/core/storetest"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
@@ -35,7 +33,7 @@ func (db *database) Break(t *testing.T, how storetest.Break, id int64) (mend fun
 	}
 	switch how {
 	case storetest.BreakPayload:
-		loseToast(t, conn, id)
+		testenv.LoseToast(t, conn, "belfry.jobs", id)
 		return func() { run("UPDATE belfry.jobs SET payload = '{}' WHERE id = $1", id) }
 	case storetest.BreakTwin:
 		run(`INSERT INTO belfry.dead_letters (id, run_at, created_at, finished_at, lease_token, ended_token, claim_id, dispatch_fence, attempts, max_attempts, snoozes,
@@ -66,41 +64,4 @@ func (db *database) Break(t *testing.T, how storetest.Break, id int64) (mend fun
 	}
 	t.Cleanup(mend)
 	return mend
-}
-
-// loseToast deletes the part of a job's payload that the server keeps out of line, so that reading it raises an error. The
-// test needs the extension pg_surgery.
-func loseToast(t *testing.T, conn *pgx.Conn, id int64) {
-	t.Helper()
-	loseToastOf(t, conn, "belfry.jobs", id)
-}
-
-// loseToastOf is loseToast of a row of another table.
-func loseToastOf(t *testing.T, conn *pgx.Conn, table string, id int64) {
-	t.Helper()
-	if _, err := conn.Exec(t.Context(), `CREATE EXTENSION IF NOT EXISTS pg_surgery`); err != nil {
-		testenv.NotInstalled(t, "pg_surgery", err)
-	}
-	_, err := conn.Exec(t.Context(), fmt.Sprintf(`
-DO $$
-DECLARE
-    apart  regclass := (SELECT reltoastrelid FROM pg_class WHERE oid = '%[2]s'::regclass);
-    before oid[];
-    places tid[];
-    kept   text := (SELECT payload FROM %[2]s WHERE id = %[1]d);
-BEGIN
-    -- Written anew it has an id among the values kept apart that no other has.
-    EXECUTE format('SELECT array_agg(DISTINCT chunk_id) FROM %%s', apart) INTO before;
-    UPDATE %[2]s SET payload = ('[' || kept || ']')::json WHERE id = %[1]d;
-    EXECUTE format('SELECT array_agg(ctid) FROM %%s WHERE chunk_id <> ALL ($1)', apart) INTO places USING before;
-    PERFORM heap_force_kill(apart, places);
-END
-$$`, id, table))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var text string
-	if err := conn.QueryRow(t.Context(), "SELECT payload FROM "+table+" WHERE id = $1", id).Scan(&text); err == nil {
-		t.Fatal("the payload can still be read")
-	}
 }

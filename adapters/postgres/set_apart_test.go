@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
 // The function names the rows that raise an error when they alone are worked on, and leaves all as they are.
@@ -25,7 +26,7 @@ func TestRowFaults(t *testing.T) {
 		SELECT i, CASE i WHEN 4 THEN 'refused' WHEN 5 THEN 'late' ELSE 'a' END, now(),
 		       CASE WHEN i = 2 THEN (SELECT json_agg(md5(random()::text)) FROM generate_series(1, 500)) ELSE '1' END
 		FROM generate_series(1, 6) AS i`)
-	loseToast(t, conn, 2)
+	testenv.LoseToast(t, conn, "belfry.jobs", 2)
 	run(`CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not this one'; END $$`)
 	run(`CREATE TRIGGER refuse BEFORE UPDATE ON belfry.jobs FOR EACH ROW WHEN (old.type = 'refused') EXECUTE FUNCTION public.refuse()`)
 	run(`CREATE CONSTRAINT TRIGGER late AFTER UPDATE ON belfry.jobs DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.type = 'late') EXECUTE FUNCTION public.refuse()`)
@@ -90,9 +91,9 @@ func TestUnreadableValues(t *testing.T) {
 		attempts, max_attempts, snoozes, dispatches, status, priority, type, tenant, payload)
 		SELECT i, now(), now(), now(), 1, 0, 0, 0, 1, 1, 0, 0, 5, 2, 'a', '', ` + payload + ` FROM generate_series(1, 3) AS i`)
 	bad := []int64{2, 12, 77, 135}
-	loseToastOf(t, conn, "belfry.dead_letters", 2)
+	testenv.LoseToast(t, conn, "belfry.dead_letters", 2)
 	for _, id := range bad[1:] {
-		loseToast(t, conn, id)
+		testenv.LoseToast(t, conn, "belfry.jobs", id)
 	}
 	shown := func(jobs []core.Job) {
 		t.Helper()

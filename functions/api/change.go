@@ -17,7 +17,7 @@ func (a *API) cancel(w http.ResponseWriter, r *http.Request) error {
 	}
 	job, err := a.Jobs.Cancel(r.Context(), id)
 	if err != nil {
-		return err
+		return a.rowFault(r.Context(), id, "cancelled", "wait until it ends", err)
 	}
 	status := http.StatusOK
 	if job.Status == core.Running {
@@ -37,7 +37,7 @@ func (a *API) retry(w http.ResponseWriter, r *http.Request) error {
 	}
 	job, err := a.Jobs.Retry(r.Context(), id)
 	if err != nil {
-		return err
+		return a.rowFault(r.Context(), id, "retried", "discard it", err)
 	}
 	a.Poke(id)
 	writeJSON(w, http.StatusOK, show.AppendJob(nil, &job, false))
@@ -85,7 +85,7 @@ func (a *API) reschedule(w http.ResponseWriter, r *http.Request) error {
 	}
 	job, err := a.Jobs.Reschedule(r.Context(), id, when)
 	if err != nil {
-		return err
+		return a.rowFault(r.Context(), id, "rescheduled", "cancel it", err)
 	}
 	a.Poke(id)
 	writeJSON(w, http.StatusOK, show.AppendJob(nil, &job, false))

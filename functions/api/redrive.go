@@ -154,7 +154,7 @@ func leftReason(err error) (reason, jobID string) {
 	case errors.Is(err, core.ErrBusy):
 		return "an open transaction holds the dedupe key", ""
 	}
-	return "the row raises an error; belfry doctor names it", ""
+	return "the row raises an error, which belfry doctor names; repair the row, or discard the dead letter", ""
 }
 
 // check adds what a check of core finds.

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 
@@ -48,6 +49,7 @@ func problemOf(err error) *problem.Problem {
 	var field *core.FieldError
 	var conflict *core.ConflictError
 	var unready *unready
+	var known *explained
 	switch {
 	case errors.As(err, &p):
 		return p
@@ -57,6 +59,8 @@ func problemOf(err error) *problem.Problem {
 		return problem.Field(http.StatusUnprocessableEntity, field.Field, field.Rule)
 	case errors.As(err, &conflict):
 		return conflictProblem(conflict)
+	case errors.As(err, &known):
+		return known.problem
 	case errors.As(err, &unready):
 		return problem.New(http.StatusServiceUnavailable, unready.advice)
 	}
@@ -84,4 +88,31 @@ func conflictReason(e *core.ConflictError) (reason, jobID string) {
 		return "another live job holds the dedupe key", strconv.FormatInt(e.Other, 10)
 	}
 	return "the job is " + e.Job.Status.String(), ""
+}
+
+// explained is an error with the problem that answers it. The log has the error.
+type explained struct {
+	problem *problem.Problem
+	cause   error
+}
+
+func (e *explained) Error() string { return e.cause.Error() }
+func (e *explained) Unwrap() error { return e.cause }
+
+// reasonUnreadable is the reason of a conflict with a job of which the store cannot read a value any more.
+const reasonUnreadable = "a value of the job cannot be read"
+
+// rowFault explains an error that one job's own row raised in a change of that job: done says what cannot be done, as a
+// participle, instead what can be. It returns other errors as they are.
+func (a *API) rowFault(ctx context.Context, id int64, done, instead string, err error) error {
+	if !errors.Is(err, core.ErrRow) {
+		return err
+	}
+	if job, failed := a.Jobs.Get(ctx, id); failed == nil && job.Unreadable != "" {
+		p := problem.New(http.StatusConflict, fmt.Sprintf("job %d cannot be %s, because a value of it cannot be read any more (%s); %s, or repair its row", id, done, job.Unreadable, instead))
+		p.Reason = reasonUnreadable
+		return &explained{p, err}
+	}
+	return &explained{problem.New(http.StatusInternalServerError, fmt.Sprintf("job %d cannot be %s, because its row raises an error; "+
+		"the server log has the error. Repair the row, or remove the trigger or constraint that refuses it", id, done)), err}
 }
