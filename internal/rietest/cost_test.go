@@ -2,6 +2,7 @@ package rietest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/internal/counttest"
@@ -165,9 +167,24 @@ func TestCostJobs(t *testing.T) {
 		counts["log."+name+".bytes"] = float64(f.log.Len())
 	}
 	keep(t, "aws jobs", counts)
-	if sends := counts["sqs.SendMessageBatch"]; sends > float64(jobs)/10*1.5 || counts["sqs.SendMessage"] > 0 {
-		t.Errorf("%v calls sent %d messages", sends, jobs)
+	sent := c.published(t) // more than the jobs where the machine was too busy to answer a Send in time
+	if sends := counts["sqs.SendMessageBatch"]; sends > sent/10*1.5 || counts["sqs.SendMessage"] > 0 {
+		t.Errorf("%v calls sent %v messages", sends, sent)
 	}
+}
+
+// published is how often jobs were published.
+func (c *counted) published(t *testing.T) (n float64) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), c.database.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+	if err := conn.QueryRow(t.Context(), "SELECT sum(dispatches)::float8 FROM (SELECT dispatches FROM belfry.jobs UNION ALL SELECT dispatches FROM belfry.job_history) j").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // consume does as an event source mapping: it receives ten messages at a time, invokes the worker and deletes what it has done.
