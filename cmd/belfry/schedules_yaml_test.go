@@ -230,3 +230,14 @@ func FuzzReadSchedules(f *testing.F) {
 		}
 	})
 }
+
+// The error about a field without a value advises nothing that would be refused in turn, such as null.
+func TestAdviceAboutAFieldWithoutAValue(t *testing.T) {
+	r := newRig(t, nodetest.Start(t, "api"))
+	for _, field := range []string{"tenant", "time_zone", "starts_at"} {
+		r.in = "schedules:\n  - name: s\n    type: a\n    cron: \"@daily\"\n    " + field + ":\n"
+		if code := r.run("schedules", "apply", "-", "--check"); code != exitUsage || !strings.Contains(r.errs, field+": has no value: give it one, or leave it out") {
+			t.Errorf("%s: %d %s", field, code, r.errs)
+		}
+	}
+}

@@ -80,6 +80,9 @@ func (l *loader) open(file *os.File, s *submitFlags) error {
 	if err != nil {
 		return usage("--file: %s", err)
 	}
+	if info.IsDir() {
+		return usage("--file: %s: is a directory", s.file)
+	}
 	if !info.Mode().IsRegular() { // a pipe: it cannot be read again from its beginning
 		return l.stream(file, s)
 	}

@@ -280,3 +280,11 @@ func TestDedupeKeysOfLines(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A directory is no file of jobs, and running the command again would not help.
+func TestSubmitRefusesADirectory(t *testing.T) {
+	r := newRig(t, "http://127.0.0.1:1")
+	if code := r.run("jobs", "submit", "--file", t.TempDir()); code != exitUsage || !strings.Contains(r.errs, "--file: ") || !strings.Contains(r.errs, "is a directory") || strings.Contains(r.errs, "run it again") {
+		t.Errorf("%d %s", code, r.errs)
+	}
+}

@@ -92,7 +92,7 @@ var (
 func plainRule(n *yaml.Node) string {
 	switch {
 	case n.Value == "":
-		return `has no value: write null, or "" for an empty text (write it in quotes), or leave it out`
+		return "has no value: give it one, or leave it out"
 	case yamlTime.MatchString(n.Value), n.ShortTag() == "!!timestamp":
 		return "looks like a time, which JSON does not have: write it in quotes"
 	case yamlNumber.MatchString(n.Value), n.ShortTag() == "!!int", n.ShortTag() == "!!float":

@@ -77,8 +77,11 @@ func (a *API) reschedule(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if d.Has("run_at") == d.Has("delay") {
+	switch at, delay := d.Has("run_at"), d.Has("delay"); {
+	case at && delay:
 		d.Fault("run_at", "set run_at or delay, not both")
+	case !at && !delay:
+		d.Fault("run_at", "is required, or delay")
 	}
 	if p := d.Problem(); p != nil {
 		return p

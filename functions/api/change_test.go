@@ -168,3 +168,16 @@ func TestDeadLetters(t *testing.T) {
 		}
 	}
 }
+
+// A reschedule says which of its two fields is missing or too many.
+func TestRescheduleNamesWhatIsWrong(t *testing.T) {
+	b := newBench(t)
+	for body, says := range map[string]string{
+		`{}`: "run_at: is required, or delay", "": "run_at: is required, or delay",
+		`{"run_at":"2030-01-01T00:00:00Z","delay":"1s"}`: "run_at: set run_at or delay, not both",
+	} {
+		if got := b.do("POST", "/v1/jobs/1/reschedule", body).want(t, http.StatusUnprocessableEntity); !strings.Contains(got.body, says) || strings.Count(got.body, `"field":`) != 1 {
+			t.Errorf("%q: %s", body, got.body)
+		}
+	}
+}
