@@ -28,6 +28,7 @@ var (
 	ErrAccepted     = errors.New("accepted: the target reports the end itself") // returned by a handler: the attempt goes on elsewhere
 	ErrKeyInFlight  = errors.New("a call with this idempotency key is under way")
 	ErrKeyReused    = errors.New("this idempotency key was used for something else")
+	ErrKeyDamaged   = errors.New("what is kept under this idempotency key is damaged") // trying again does not help
 	ErrCannotExtend = errors.New("this queue has no visibility timeout to extend")
 )
 

@@ -56,15 +56,15 @@ func packWhole(body []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, uint32(len(body)))
 }
 
-// UnpackAnswer is the inverse of PackAnswer. An error means that the stored answer is damaged.
+// UnpackAnswer is the inverse of PackAnswer. ErrKeyDamaged means that the stored answer is damaged.
 func UnpackAnswer(packed []byte) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return nil, fmt.Errorf("the answer kept under an idempotency key is damaged: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrKeyDamaged, err)
 	}
 	body, err := io.ReadAll(r)
 	if err != nil {
-		return nil, fmt.Errorf("the answer kept under an idempotency key is damaged: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrKeyDamaged, err)
 	}
 	return body, r.Close()
 }
@@ -131,13 +131,15 @@ func KeptHead(s Submitted) []byte {
 	return binary.BigEndian.AppendUint16(b, uint16(s.Status))
 }
 
-// ReadKept reads an earlier answer from the bytes that a store keeps under an idempotency key. An error means that they are
-// damaged.
+// ReadKept reads an earlier answer from the bytes that a store keeps under an idempotency key. ErrKeyDamaged means that they
+// are damaged.
 func ReadKept(status int, kept []byte) (once Once, err error) {
 	once.Replayed = true
 	if len(kept) == 0 || kept[0] != keptMark && kept[0] != keptWhole {
 		once.Answer.Status = status
-		once.Answer.Body, err = UnpackAnswer(kept)
+		if once.Answer.Body, err = UnpackAnswer(kept); err == nil && (status < 200 || status > 599) {
+			err = fmt.Errorf("%w: status %d", ErrKeyDamaged, status)
+		}
 		return once, err
 	}
 	var p packedJob
@@ -147,7 +149,7 @@ func ReadKept(status int, kept []byte) (once Once, err error) {
 		err = json.Unmarshal(kept[keptHead:], &p)
 	}
 	if err != nil {
-		return Once{}, fmt.Errorf("the job kept under an idempotency key is damaged: %w", err)
+		return Once{}, fmt.Errorf("%w: %w", ErrKeyDamaged, err)
 	}
 	number := func(at int) int64 { return int64(binary.BigEndian.Uint64(kept[at:])) }
 	instant := func(at int) time.Time { return time.UnixMicro(keptEpoch + number(at)).UTC() }

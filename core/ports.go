@@ -37,13 +37,15 @@ type SubmitStore interface {
 	Submit(ctx context.Context, jobs []NewJob) ([]Submitted, error)
 	// SubmitOnce is Submit under an idempotency key: the first call writes the jobs, the key and the answer that render
 	// makes of them in one transaction. A later call with the same hash gets that answer and writes nothing; with another
-	// hash it returns ErrKeyReused; while the first is still open it returns ErrKeyInFlight at once. Keys are per holder and
-	// are deleted after key.Keep. render may be called more than once and must only compute.
+	// hash it returns ErrKeyReused; while the first is still open it returns ErrKeyInFlight at once; if the answer cannot be
+	// read any more, it returns ErrKeyDamaged and writes nothing. Keys are per holder and are deleted after key.Keep. render may
+	// be called more than once and must only compute.
 	SubmitOnce(ctx context.Context, key IdempotencyKey, jobs []NewJob, render func([]Submitted) (Answer, error)) (Once, error)
 	// SubmitOnceEach is SubmitOnce for many calls of one job each, which share a commit; answer i is for call i. It stores
-	// the job and its outcome, from which the caller makes the answer. If a key is in flight, only its call gets
-	// ErrKeyInFlight, and no call waits for it. If calls have equal keys, the first is carried out and the others are in
-	// flight. If SubmitOnceEach itself returns an error, nothing was written; after ErrUnavailable this is unknown.
+	// the job and its outcome, from which the caller makes the answer. If a key is in flight, or what is kept under it is
+	// damaged, only its call gets the error, and no call waits for it. If calls have equal keys, the first is carried out and
+	// the others are in flight. If SubmitOnceEach itself returns an error, nothing was written; after ErrUnavailable this is
+	// unknown.
 	SubmitOnceEach(ctx context.Context, calls []OnceCall) ([]OnceAnswer, error)
 }
 

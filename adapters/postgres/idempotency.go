@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -48,7 +49,7 @@ func wrapOnce(err error) error {
 	switch {
 	case errors.As(err, &refused):
 		return refused.err
-	case errors.Is(err, core.ErrKeyInFlight), errors.Is(err, core.ErrKeyReused):
+	case errors.Is(err, core.ErrKeyInFlight), errors.Is(err, core.ErrKeyReused), errors.Is(err, core.ErrKeyDamaged):
 		return err
 	}
 	return wrap("submit once", err)
@@ -110,26 +111,44 @@ func (s *Store) onceInTx(ctx context.Context, pg *pgconn.PgConn, key core.Idempo
 // findKey takes the key's lock and then, in a snapshot that is younger, looks for its answer.
 func (s *Store) findKey(ctx context.Context, pg *pgconn.PgConn, key core.IdempotencyKey) (once core.Once, err error) {
 	held := false
-	var hash []byte
+	var fault error
 	err = wire.Run(ctx, pg, s.guard(glanceWait), s.sql.call("bound_idle", wire.NewArgs(1).Text(onceIdle.String()), nil),
 		s.sql.call("hold_key", wire.NewArgs(1).Int8(keyNumber(key)), func(r wire.Row) error {
 			held = r.Bool(0)
 			return nil
 		}),
 		s.sql.call("find_key", s.args(2).Text(key.Holder).Text(key.Key), func(r wire.Row) (err error) {
-			hash = r.Bytes(0)
-			once, err = core.ReadKept(int(r.Int(1)), r.Bytes(2))
-			return err
+			once, fault = readKept(key, r)
+			once.Replayed = true
+			return nil
 		}))
 	switch {
 	case err != nil:
-		return core.Once{}, err
-	case once.Replayed && string(hash) != string(key.Hash[:]):
-		return core.Once{}, core.ErrKeyReused
+		return core.Once{}, unreadableKey(err)
+	case fault != nil:
+		return core.Once{}, fault
 	case !once.Replayed && !held:
 		return core.Once{}, core.ErrKeyInFlight
 	}
 	return once, nil
+}
+
+// readKept reads what is kept under a key: hash, status and answer.
+func readKept(key core.IdempotencyKey, r wire.Row) (core.Once, error) {
+	if string(r.Bytes(0)) != string(key.Hash[:]) {
+		return core.Once{}, core.ErrKeyReused
+	}
+	return core.ReadKept(int(r.Int(1)), r.Bytes(2))
+}
+
+// unreadableKey makes core.ErrKeyDamaged of the error of a statement that only reads what is kept under one key, if that row
+// raised it.
+func unreadableKey(err error) error {
+	var server *pgconn.PgError
+	if errors.As(err, &server) && isRowFault(server) {
+		return fmt.Errorf("%w: %s (SQLSTATE %s)", core.ErrKeyDamaged, server.Message, server.Code)
+	}
+	return err
 }
 
 func (s *Store) keepKey(ctx context.Context, pg *pgconn.PgConn, key core.IdempotencyKey, answer core.Answer) error {

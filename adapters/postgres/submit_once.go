@@ -101,19 +101,13 @@ func (s *Store) answerLate(ctx context.Context, group []onceItem) error {
 		return nil
 	}
 	at := 0
-	return s.sendAs(ctx, changeShare, true, s.guard(glanceWait), s.sql.call("find_keys", onceKeys(s.args(3), late), func(r wire.Row) (err error) {
+	return s.sendAs(ctx, changeShare, true, s.guard(glanceWait), s.sql.call("find_keys", onceKeys(s.args(3), late), func(r wire.Row) error {
 		i := late[at]
-		switch at++; {
-		case r.Null(0):
-			return nil
-		case string(r.Bytes(0)) != string(i.Key.Hash[:]):
-			i.answer.Err = core.ErrKeyReused
-		default:
-			i.answer.Once, err = core.ReadKept(int(r.Int(1)), r.Bytes(2))
-			i.answer.Err = nil
+		if at++; !r.Null(0) {
+			i.answer.Once, i.answer.Err = readKept(i.Key, r)
+			s.freshKeys.metKnown()
 		}
-		s.freshKeys.metKnown()
-		return err
+		return nil
 	}))
 }
 

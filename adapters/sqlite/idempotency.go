@@ -16,7 +16,7 @@ func (s *Store) SubmitOnce(ctx context.Context, key core.IdempotencyKey, jobs []
 	err := s.writer.run(ctx, func(t *tx) (err error) {
 		once, refused = core.Once{}, nil
 		if once, err = t.findKey(key); err != nil || once.Replayed {
-			if errors.Is(err, core.ErrKeyReused) {
+			if errors.Is(err, core.ErrKeyReused) || errors.Is(err, core.ErrKeyDamaged) {
 				refused = err
 			}
 			return err
@@ -61,7 +61,7 @@ func (s *Store) SubmitOnceEach(ctx context.Context, calls []core.OnceCall) ([]co
 			}
 			seen[key] = true
 			once, err := t.submitOnce(&calls[i], packed[i])
-			if errors.Is(err, core.ErrKeyReused) {
+			if errors.Is(err, core.ErrKeyReused) || errors.Is(err, core.ErrKeyDamaged) {
 				answers[i].Err, err = err, nil
 			}
 			if err != nil {
