@@ -124,3 +124,15 @@ func ExampleClient_Discard() {
 	fmt.Println(gone, err)
 	// Output: 1 <nil>
 }
+
+func ExampleClient_DiscardAll() {
+	c, stop := example()
+	defer stop()
+	ctx := context.Background()
+
+	failed(ctx, c)
+	failed(ctx, c)
+	gone, err := c.DiscardAll(ctx, client.DeadFilter{All: true}, client.DiscardOptions{})
+	fmt.Println(gone.Discarded, gone.Left, err)
+	// Output: 2 [] <nil>
+}

@@ -71,14 +71,17 @@ func TestFilesRefuseWhatJSONDoesNotHave(t *testing.T) {
 	}
 	said := strings.Split(err.Error(), "; ")
 	for i, value := range values {
-		place := fmt.Sprintf("line %d: s%d: payload.k: ", 3+2*i, i)
+		place, says := fmt.Sprintf("line %d: s%d: payload.k: ", 3+2*i, i), "write it in quotes"
+		if value == "" {
+			says = "has no value: give it one, or leave it out"
+		}
 		at := slices.IndexFunc(said, func(line string) bool { return strings.HasPrefix(line, place) })
 		switch {
 		case value == "1e" || value == "! 5x": // text to every reader
 			if at >= 0 {
 				t.Errorf("%q: %s", value, said[at])
 			}
-		case at < 0 || !strings.Contains(said[at], "write it in quotes") || foreignTexts.MatchString(said[at]) || len(value) > 3 && strings.Contains(strings.TrimPrefix(said[at], place), value):
+		case at < 0 || !strings.Contains(said[at], says) || foreignTexts.MatchString(said[at]) || len(value) > 3 && strings.Contains(strings.TrimPrefix(said[at], place), value):
 			t.Errorf("%q: %v", value, at)
 		}
 	}
