@@ -54,9 +54,9 @@ type dispatcher struct {
 
 	groups  queuegroup.Groups
 	windows map[queuegroup.Key]*Window
-	lanes   share.LanePlan // what waits, as the last pass saw it
-	seen    time.Time      // when that was, on this process's clock
-	gap     time.Duration
+	lanes   share.LanePlan                   // what waits, as the last pass saw it
+	seen    time.Time                        // when that was, on this process's clock
+	gaps    map[queuegroup.Key]time.Duration // between passes, for each queue that has a backlog
 
 	mu    sync.Mutex
 	spare map[queuegroup.Key]int // credit left for dispatch at submit until the next pass
@@ -67,7 +67,7 @@ func newDispatcher(store Store, opts Options, failed func(n int, err error)) (*d
 	d := &dispatcher{
 		store: store, opts: opts.Dispatch.withDefaults(), period: opts.Period, observe: opts.OnDispatch,
 		fleet: fleet.NewView(store), types: opts.Schedules.Types, unannounced: opts.Unannounced,
-		windows: map[queuegroup.Key]*Window{}, spare: map[queuegroup.Key]int{}, given: map[queuegroup.Key]int{}, groups: queuegroup.GroupsOfTopics(opts.Topics),
+		windows: map[queuegroup.Key]*Window{}, gaps: map[queuegroup.Key]time.Duration{}, spare: map[queuegroup.Key]int{}, given: map[queuegroup.Key]int{}, groups: queuegroup.GroupsOfTopics(opts.Topics),
 	}
 	for _, key := range d.groups.Keys() {
 		if opts.Topics[key.Priority] == nil {
@@ -77,7 +77,6 @@ func newDispatcher(store Store, opts Options, failed func(n int, err error)) (*d
 		d.windows[key] = &w
 	}
 	d.lanes.Groups = d.groups
-	d.gap = d.opts.MinGap
 	d.publisher = newPublisher(opts.Topics, d.opts, failed)
 	return d, nil
 }
@@ -139,13 +138,16 @@ func (d *dispatcher) dispatch(req core.TickRequest, res core.TickResult) (nextIn
 	}
 	given, spare, backlogs := d.takeGiven(), map[queuegroup.Key]int{}, d.lanes.Backlogs()
 	queued := d.groups.Queued(res.Queued, res.QueuedTypes)
+	gap := d.period // the queue that is most in a hurry decides
 	for key, w := range d.windows {
 		before, backlog := queued[key], backlogs[key]
 		w.Added(given[key])
 		w.Observe(res.Now, before, taken[key], backlog)
 		if backlog {
-			d.pace(before, w)
+			d.gaps[key] = d.pace(cmp.Or(d.gaps[key], d.opts.MinGap), before, w)
+			gap = min(gap, d.gaps[key])
 		} else {
+			delete(d.gaps, key)
 			spare[key] = w.Credit(0) / 2
 		}
 	}
@@ -154,10 +156,12 @@ func (d *dispatcher) dispatch(req core.TickRequest, res core.TickResult) (nextIn
 	for _, n := range taken {
 		republished -= n
 	}
-	if len(backlogs) > 0 || republished >= d.opts.RepublishLimit {
-		return d.gap
+	switch {
+	case len(backlogs) > 0:
+		return gap
+	case republished >= d.opts.RepublishLimit:
+		return d.opts.MinGap
 	}
-	d.gap = d.opts.MinGap
 	return max(d.opts.MinGap, min(d.period, d.lanes.NextDue(d.period)))
 }
 
@@ -173,20 +177,21 @@ func (d *dispatcher) standBy(deposed bool) (nextIn time.Duration) {
 	return d.period
 }
 
-// pace sets the pause between passes while there is a backlog: none to speak of while there is credit or consumers
-// nearly emptied the queue, else until a quarter of what is queued will have been started at the rate of late: a pass
+// pace is the pause between passes while a queue has a backlog, of the pause before: none to speak of while there is credit or
+// consumers nearly emptied the queue, else until a quarter of what is queued will have been started at the rate of late: a pass
 // that marks a few rows costs nearly as much as one that marks thousands. Where nothing is started it grows to a period.
-func (d *dispatcher) pace(before int, w *Window) {
+func (d *dispatcher) pace(gap time.Duration, before int, w *Window) time.Duration {
 	switch size, half := w.Size(), w.HalfIn(); {
 	case w.Credit(0) >= size/4 || before < size/4:
-		d.gap = d.opts.MinGap
+		return d.opts.MinGap
 	case half > 0:
-		d.gap = max(d.opts.MinGap, min(d.period, half/2))
+		return max(d.opts.MinGap, min(d.period, half/2))
 	case before > size*3/4:
-		d.gap = min(d.period, 2*d.gap)
+		return min(d.period, 2*gap)
 	case before < size/2:
-		d.gap = max(d.opts.MinGap, d.gap/2)
+		return max(d.opts.MinGap, gap/2)
 	}
+	return gap
 }
 
 // TakeCredit asks for dispatch at submit: of n jobs of a queue that are due at once, how many may be

@@ -10,14 +10,14 @@ func pacing(t *testing.T, gap time.Duration, befores ...int) (pause time.Duratio
 	t.Helper()
 	const size = 10_000
 	window := NewWindow(size/2, 0)
-	d := &dispatcher{opts: DispatchOptions{}.withDefaults(), period: time.Second, gap: gap}
+	d := &dispatcher{opts: DispatchOptions{}.withDefaults(), period: time.Second}
 	now := time.Unix(1000, 0)
 	for _, before := range befores {
 		window.Observe(now, before, size-before, true)
-		d.pace(before, &window)
+		gap = d.pace(gap, before, &window)
 		now = now.Add(100 * time.Millisecond)
 	}
-	return d.gap, &window
+	return gap, &window
 }
 
 func TestPaceFollowsConsumers(t *testing.T) {
