@@ -141,12 +141,11 @@ func readKept(key core.IdempotencyKey, r wire.Row) (core.Once, error) {
 	return core.ReadKept(int(r.Int(1)), r.Bytes(2))
 }
 
-// unreadableKey makes core.ErrKeyDamaged of the error of a statement that only reads what is kept under one key, if that row
-// raised it.
+// unreadableKey makes core.ErrKeyDamaged and core.ErrRow of the error of a statement that only reads kept answers, if a row raised it.
 func unreadableKey(err error) error {
 	var server *pgconn.PgError
 	if errors.As(err, &server) && isRowFault(server) {
-		return fmt.Errorf("%w: %s (SQLSTATE %s)", core.ErrKeyDamaged, server.Message, server.Code)
+		return fmt.Errorf("%w: %w: %s (SQLSTATE %s)", core.ErrKeyDamaged, core.ErrRow, server.Message, server.Code)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/apart"
 )
 
 // SubmitOnceEach writes the jobs of many calls with one statement, or with two if a key is already kept; see core.SubmitStore.
@@ -100,15 +101,20 @@ func (s *Store) answerLate(ctx context.Context, group []onceItem) error {
 	if len(late) == 0 {
 		return nil
 	}
-	at := 0
-	return s.sendAs(ctx, changeShare, true, s.guard(glanceWait), s.sql.call("find_keys", onceKeys(s.args(3), late), func(r wire.Row) error {
-		i := late[at]
-		if at++; !r.Null(0) {
-			i.answer.Once, i.answer.Err = readKept(i.Key, r)
-			s.freshKeys.metKnown()
-		}
+	return apart.Halve(ctx, late, func(part []onceItem) error {
+		at := 0
+		return unreadableKey(s.sendAs(ctx, changeShare, true, s.guard(glanceWait), s.sql.call("find_keys", onceKeys(s.args(3), part), func(r wire.Row) error {
+			i := part[at]
+			if at++; !r.Null(0) {
+				i.answer.Once, i.answer.Err = readKept(i.Key, r)
+				s.freshKeys.metKnown()
+			}
+			return nil
+		})))
+	}, func(i onceItem, err error) error {
+		i.answer.Err = err
 		return nil
-	}))
+	})
 }
 
 func (s *Store) onceArgs(group []onceItem) *wire.Args {

@@ -21,9 +21,9 @@ var statuses = []struct {
 }{
 	{core.ErrNotFound, http.StatusNotFound, "there is no job with this id", 0},
 	{core.ErrConflict, http.StatusConflict, "the job's state does not allow it", 0},
-	{core.ErrRow, http.StatusInternalServerError, "a row of the store raises an error; see the server log and belfry doctor", 0},
 	{core.ErrKeyDamaged, http.StatusInternalServerError, "what is kept under this idempotency key is damaged, so nobody knows what the first call came to: " +
 		"look for its jobs, and use another key if they are not there", 0},
+	{core.ErrRow, http.StatusInternalServerError, "a row of the store raises an error; see the server log and belfry doctor", 0},
 	{core.ErrBusy, http.StatusServiceUnavailable, "another transaction holds what is needed; try again", 1},
 	{core.ErrUnavailable, http.StatusServiceUnavailable, "the store cannot be reached; try again", 5},
 	{core.ErrFull, http.StatusServiceUnavailable, "the store's disk is full; try again", 10},
