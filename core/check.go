@@ -119,12 +119,8 @@ func checkNewJob(j *NewJob, now time.Time) error {
 	if j.MaxAttempts == 0 {
 		j.MaxAttempts = DefaultMaxAttempts
 	}
-	if j.MaxAttempts < 1 || j.MaxAttempts > MaxAttempts {
-		errs.Add("max_attempts", "must be a whole number from 1 to %d", MaxAttempts)
-	}
-	if j.Timeout != 0 && (j.Timeout < MinTimeout || j.Timeout > MaxTimeout) {
-		errs.Add("timeout", "must lie between 1s and 24h")
-	}
+	checkAttempts(&errs, j.MaxAttempts)
+	checkTimeout(&errs, j.Timeout)
 	j.Timeout = TruncateLength(j.Timeout)
 	j.Backoff = checkBackoff(&errs, j.Backoff)
 	checkTarget(&errs, j.Target)
@@ -163,6 +159,23 @@ func checkStrings(errs *FieldErrors, field string, facts jsonscan.Facts) {
 }
 
 // checkBackoff checks the waits and normalises them for the store.
+func validAttempts(n int) bool              { return 1 <= n && n <= MaxAttempts }
+func validTimeout(d time.Duration) bool     { return MinTimeout <= d && d <= MaxTimeout }
+func validBackoffWait(d time.Duration) bool { return 0 <= d && d <= MaxBackoffWait }
+
+func checkAttempts(errs *FieldErrors, n int) {
+	if !validAttempts(n) {
+		errs.Add("max_attempts", "must be a whole number from 1 to %d", MaxAttempts)
+	}
+}
+
+// checkTimeout checks a timeout; zero means none.
+func checkTimeout(errs *FieldErrors, d time.Duration) {
+	if d != 0 && !validTimeout(d) {
+		errs.Add("timeout", "must lie between 1s and 24h")
+	}
+}
+
 func checkBackoff(errs *FieldErrors, waits []time.Duration) []time.Duration {
 	if waits != nil && (len(waits) == 0 || len(waits) > MaxBackoff) {
 		errs.Add("backoff", "must list 1 to %d durations", MaxBackoff)
@@ -171,7 +184,7 @@ func checkBackoff(errs *FieldErrors, waits []time.Duration) []time.Duration {
 	waits = slices.Clone(waits)
 	for i, wait := range waits {
 		field := fmt.Sprintf("backoff[%d]", i)
-		if wait < 0 || wait > MaxBackoffWait {
+		if !validBackoffWait(wait) {
 			errs.Add(field, "must lie between 0s and 720h (30 days)")
 		}
 		waits[i] = KeepLength(errs, field, wait)

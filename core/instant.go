@@ -139,10 +139,12 @@ const ExpiresAfterRule = "must lie between 1s and 9600h (400 days)"
 
 // CheckExpiresAfter checks an expires_after; zero means none.
 func CheckExpiresAfter(errs *FieldErrors, d time.Duration) {
-	if d != 0 && (d < MinExpiresAfter || d > MaxExpiresAfter) {
+	if d != 0 && !validExpiresAfter(d) {
 		errs.Add("expires_after", ExpiresAfterRule)
 	}
 }
+
+func validExpiresAfter(d time.Duration) bool { return MinExpiresAfter <= d && d <= MaxExpiresAfter }
 
 // Expiry is when a job that may first start at runAt expires; zero means never.
 func (j *NewJob) Expiry(runAt time.Time) time.Time {

@@ -37,12 +37,10 @@ func CheckJobType(t *JobType) error {
 	var errs FieldErrors
 	checkType(&errs, t.Name)
 	checkTarget(&errs, t.Target)
-	if t.MaxAttempts < 0 || t.MaxAttempts > MaxAttempts {
-		errs.Add("max_attempts", "must be a whole number from 1 to %d", MaxAttempts)
+	if t.MaxAttempts != 0 {
+		checkAttempts(&errs, t.MaxAttempts)
 	}
-	if t.Timeout != 0 && (t.Timeout < MinTimeout || t.Timeout > MaxTimeout) {
-		errs.Add("timeout", "must lie between 1s and 24h")
-	}
+	checkTimeout(&errs, t.Timeout)
 	t.Timeout = TruncateLength(t.Timeout)
 	t.Backoff = checkBackoff(&errs, t.Backoff)
 	t.ExpectWithin = TruncateLength(t.ExpectWithin)
@@ -73,17 +71,17 @@ func TypesBound(names []string) int64 {
 // URL applies to waiting jobs too. A default that breaks the rules, which only a damaged row has, is left out: who submits
 // the job did not give it.
 func (t *JobType) Complete(j *NewJob) {
-	if j.MaxAttempts == 0 && t.MaxAttempts <= MaxAttempts {
-		j.MaxAttempts = max(t.MaxAttempts, 0)
+	if j.MaxAttempts == 0 && validAttempts(t.MaxAttempts) {
+		j.MaxAttempts = t.MaxAttempts
 	}
-	if j.Timeout == 0 && MinTimeout <= t.Timeout && t.Timeout <= MaxTimeout {
+	if j.Timeout == 0 && validTimeout(t.Timeout) {
 		j.Timeout = t.Timeout
 	}
-	badWait := func(wait time.Duration) bool { return wait < 0 || wait > MaxBackoffWait }
-	if j.Backoff == nil && len(t.Backoff) > 0 && len(t.Backoff) <= MaxBackoff && !slices.ContainsFunc(t.Backoff, badWait) {
+	invalid := func(wait time.Duration) bool { return !validBackoffWait(wait) }
+	if j.Backoff == nil && len(t.Backoff) > 0 && len(t.Backoff) <= MaxBackoff && !slices.ContainsFunc(t.Backoff, invalid) {
 		j.Backoff = t.Backoff
 	}
-	if j.ExpiresAt.IsZero() && j.ExpiresAfter == 0 && MinExpiresAfter <= t.ExpiresAfter && t.ExpiresAfter <= MaxExpiresAfter {
+	if j.ExpiresAt.IsZero() && j.ExpiresAfter == 0 && validExpiresAfter(t.ExpiresAfter) {
 		j.ExpiresAfter = t.ExpiresAfter
 	}
 }

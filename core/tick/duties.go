@@ -2,6 +2,7 @@ package tick
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
@@ -11,6 +12,7 @@ import (
 type duty struct {
 	what  string
 	every func(o *Options) time.Duration // shortest time between two times it is done. Nil means every pass
+	kept  bool                           // a host keeps its next time: that goes by this process's clock, jittered so that installations differ
 	first bool                           // done only by the holder of bucket 0, so by one ticker of all
 	when  string                         // the condition under which it is done, in words. Empty means always
 	due   func(t *Ticker, p *pass) bool  // the same condition. Nil means always
@@ -37,7 +39,7 @@ var duties = [...]duty{
 		do:  func(t *Ticker, _ context.Context, p *pass) error { t.wake(p.res.Waiting); return nil },
 		why: "jobs that are due before the next pass start on time",
 	}, {
-		what: upkeep, every: func(o *Options) time.Duration { return o.MaintainPeriod }, first: true,
+		what: upkeep, every: func(o *Options) time.Duration { return o.MaintainPeriod }, kept: true, first: true,
 		when: "the last one is over", due: func(t *Ticker, _ *pass) bool { return !t.maintaining.Load() }, do: (*Ticker).maintain,
 		why: "makes partitions ahead, drops what is past its retention, merges counts; beside the passes, because it may take longer than a lease",
 	}, {
@@ -95,15 +97,15 @@ func (t *Ticker) done(d *duty, p *pass) {
 		return
 	}
 	period := d.every(&t.opts)
-	if d.what == upkeep { // jittered, so that many installations do not do it at one time
+	if d.kept {
 		period = period*3/4 + time.Duration(t.opts.Chance()*float64(period)/2)
 	}
 	t.next[d.what] = t.clock(d, p).Add(period)
 }
 
-// clock is the time that a duty goes by: the store's, except for upkeep, whose next time a host keeps.
+// clock is the time that a duty goes by: the store's, unless a host keeps its next time.
 func (t *Ticker) clock(d *duty, p *pass) time.Time {
-	if d.what == upkeep {
+	if d.kept {
 		return time.Now()
 	}
 	return p.res.Now
@@ -111,10 +113,5 @@ func (t *Ticker) clock(d *duty, p *pass) time.Time {
 
 // holds reports whether bucket is among those held.
 func holds(held []core.Held, bucket int) bool {
-	for _, h := range held {
-		if h.Bucket == bucket {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(held, func(h core.Held) bool { return h.Bucket == bucket })
 }
