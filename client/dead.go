@@ -71,7 +71,7 @@ func (c *Client) DeadGroups(ctx context.Context, f DeadFilter, limit int) (DeadG
 // Discarded says what became of dead letters.
 type Discarded struct {
 	Discarded int      `json:"discarded"` // deleted for good
-	Left      []string `json:"left"`      // ids of those that raise an error when they are deleted, and stay; at most 1,000 of them
+	Left      []string `json:"left"`      // ids of dead letters that the store cannot delete; at most 1,000
 	LeftCount int      `json:"left_count"`
 }
 
@@ -97,7 +97,7 @@ func (c *Client) Discard(ctx context.Context, f DeadFilter, limit int) (int, err
 }
 
 // DiscardAll deletes dead letters that match, the lowest id first, request by request until none remains or the limit is
-// reached. Those that raise an error stay, and it goes on past them. With an error it returns what has become of those before.
+// reached. It skips dead letters that the store cannot delete. With an error it returns the counts so far.
 func (c *Client) DiscardAll(ctx context.Context, f DeadFilter, o DiscardOptions) (Discarded, error) {
 	sum, after := Discarded{Left: []string{}}, ""
 	for {

@@ -16,7 +16,7 @@ import (
 var (
 	ErrNotFound     = errors.New("not found")                                       // 404: there is no such thing, for this token
 	ErrConflict     = errors.New("the state does not allow it")                     // 409: see Problem.Reason and Problem.JobID
-	ErrChanged      = errors.New("it has changed meanwhile")                        // 412: read it again
+	ErrChanged      = errors.New("it was changed by another call")                  // 412: read it again
 	ErrInvalid      = errors.New("refused as invalid")                              // 400, 413, 415, 422: see FieldErrors
 	ErrAccess       = errors.New("access refused")                                  // 401 and 403
 	ErrUnauthorized = errors.New("the token is missing, wrong, expired or revoked") // 401

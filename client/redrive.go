@@ -46,7 +46,7 @@ func (c *Client) Redrive(ctx context.Context, f DeadFilter, limit int) (Redriven
 
 // RedriveAll retries dead letters that match, the lowest id first, request by request until none remains or the limit is
 // reached. With an error it also returns the result so far: a further call with After and From set to Redriven's After and
-// NextRunAt goes on at the same rate. Each dead letter is retried once: one that fails again meanwhile is left.
+// NextRunAt continues at the same rate. Each dead letter is retried once, even if it fails again before the redrive ends.
 func (c *Client) RedriveAll(ctx context.Context, f DeadFilter, o RedriveOptions) (Redriven, error) {
 	sum, limit := Redriven{Conflicts: []Conflict{}, After: o.After, NextRunAt: o.From}, o.Limit
 	for {

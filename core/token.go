@@ -52,7 +52,7 @@ func (t *Token) Matches(hash [32]byte) bool {
 // the whole token. The prefix lets scanners for leaked secrets recognise it.
 const (
 	tokenPrefix      = "belfry_"
-	TokenIDLength    = 16 // 95 bits: two ids are never equal by chance
+	TokenIDLength    = 16 // 95 bits: random ids do not collide
 	tokenSecretChars = 43 // 256 bits
 	tokenAlphabet    = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )

@@ -49,7 +49,7 @@ type Options struct {
 	// the anchor where it is set. Zero means StartsAt; @every with neither is refused. Cut to the microsecond.
 	Anchor time.Time
 
-	// Cache keeps zones and expressions between calls of Parse. Zero means that the zone is loaded and the text parsed anew.
+	// Cache keeps zones and expressions between calls of Parse. Nil means that each call loads the zone and parses the text.
 	Cache *Cache
 }
 

@@ -14,7 +14,7 @@ type Options struct {
 	TickPeriod time.Duration     // with Takeover: the least that counts as missed. Zero means 1 s
 	Takeover   time.Duration     // how long another scheduler may take to come in. Zero means 5 s
 	Types      *typecache.Cache  // defaults of types. Nil means none
-	Cache      *recurrence.Cache // zones and parsed rules. Nil means that each plan loads its zone and parses its rule anew
+	Cache      *recurrence.Cache // zones and parsed rules. Nil means that each plan loads its zone and parses its rule
 }
 
 // MinGrace is the least lateness that counts as missed: what a tick or a change of schedulers may take.

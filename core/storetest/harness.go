@@ -63,8 +63,8 @@ type ScheduleDamager interface {
 	DamageSchedule(t *testing.T, id int64, rule string)
 }
 
-// LeaseRemover is a Database from which the lease rows of buckets can be deleted as someone might by hand, and in which making
-// that of one bucket again can be refused, as a trigger does it. allow ends that.
+// LeaseRemover is a Database in which RemoveLeases deletes the lease rows of buckets, as somebody might by hand, and RefuseLease
+// has the insert of one bucket's row fail, as a trigger might, until allow is called.
 type LeaseRemover interface {
 	RemoveLeases(t *testing.T, first, last int)
 	RefuseLease(t *testing.T, bucket int) (allow func())

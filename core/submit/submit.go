@@ -134,8 +134,8 @@ func (s *Submitter) WriteOnce(ctx context.Context, key core.IdempotencyKey, chec
 	return s.writeAlone(ctx, key, jobs, render)
 }
 
-// WriteOneOnce is WriteOnce for one job. Without a dedupe key the job shares commits, as those of Write do. The answer is made
-// of the job and what it came to, or of those of the earlier call.
+// WriteOneOnce is WriteOnce for one job. Without a dedupe key the job shares commits, as those of Write do. render makes the
+// answer of the job and its outcome; for a repeated call, of those of the first one.
 func (s *Submitter) WriteOneOnce(ctx context.Context, key core.IdempotencyKey, checked core.CheckedJob, render func(*core.NewJob, core.Submitted) core.Answer) (core.Once, error) {
 	jobs, err := s.marked(ctx, []core.CheckedJob{checked})
 	if err != nil {

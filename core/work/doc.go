@@ -6,7 +6,7 @@
 //	work.go       Options, Worker and its state
 //	claim.go      the claim loop of direct mode; survey.go asks which lanes wait
 //	receive.go    the receive loops of queue mode; receive_gate.go divides slots among them, stray.go passes on what others run
-//	push.go       messages that a call brings, which gets a verdict on each; push_messages.go keeps them meanwhile
+//	push.go       messages that come by a call, and the verdict on each; push_messages.go keeps them until then
 //	run.go        start and stop; run_attempt.go one run of one job, run_context.go its context, run_watch.go handlers that hang
 //	beat.go       heartbeats; beat_register.go and announcer.go say in the store that the worker is there
 //	finish.go     ends, written in batches
