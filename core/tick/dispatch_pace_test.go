@@ -3,6 +3,9 @@ package tick
 import (
 	"testing"
 	"time"
+
+	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/queuegroup"
 )
 
 // pacing feeds a dispatcher passes of a window of 10,000 and returns the pause after the last.
@@ -43,5 +46,28 @@ func TestPaceWhereConsumersStandStill(t *testing.T) {
 	}
 	if pause, _ := pacing(t, time.Second, 10_000, 10_000); pause != time.Second {
 		t.Errorf("the pause grew to %s, beyond a period", pause)
+	}
+}
+
+// A queue whose consumers stand still does not slow the passes that another queue needs, in whichever order they are looked at.
+func TestEachQueueHasItsPace(t *testing.T) {
+	full, hungry := queuegroup.Key{Priority: core.Critical}, queuegroup.Key{Priority: core.Bulk}
+	for range 50 {
+		d := &dispatcher{
+			opts: DispatchOptions{}.withDefaults(), period: time.Second, gaps: map[queuegroup.Key]time.Duration{full: 100 * time.Millisecond},
+			windows: map[queuegroup.Key]*Window{}, spare: map[queuegroup.Key]int{}, given: map[queuegroup.Key]int{},
+		}
+		for _, key := range []queuegroup.Key{full, hungry} {
+			window := NewWindow(10, 0)
+			d.windows[key] = &window
+		}
+		res := core.TickResult{Now: time.Unix(1000, 0), Held: []core.Held{{Bucket: 1}}}
+		res.Queued[full.Priority-1] = d.windows[full].Size()
+		for _, key := range []queuegroup.Key{full, hungry} {
+			res.Waiting = append(res.Waiting, core.Lane{Priority: key.Priority, Type: "a"}) // due now
+		}
+		if next := d.dispatch(core.TickRequest{Dispatch: true}, res); next != d.opts.MinGap || d.gaps[full] != 200*time.Millisecond {
+			t.Fatalf("the next pass comes after %s, want %s; the pause of the full queue is %s", next, d.opts.MinGap, d.gaps[full])
+		}
 	}
 }
