@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -63,6 +64,17 @@ func (m *mortal) AddRollups(ctx context.Context, shard int, rows []core.Rollup) 
 	return m.call(func() error { return m.Store.AddRollups(ctx, shard, rows) })
 }
 
+// fixedChance draws the same numbers in each run of a test. Safe for concurrent use.
+func fixedChance(seed uint64) func() float64 {
+	var mu sync.Mutex
+	numbers := rand.New(rand.NewPCG(seed, seed))
+	return func() float64 {
+		mu.Lock()
+		defer mu.Unlock()
+		return numbers.Float64()
+	}
+}
+
 // supervise runs worker processes, each a new one when the one before has died, until the test ends. A job of type poison
 // kills the process that runs it after a second; others take five.
 func supervise(t *testing.T, store core.Store, queue core.Queue, slots int) (deaths *atomic.Int64) {
@@ -89,7 +101,7 @@ func supervise(t *testing.T, store core.Store, queue core.Queue, slots int) (dea
 					return nil, ctx.Err()
 				}),
 			}
-			w, err := work.New(m, handlers, work.Options{ID: fmt.Sprint("process ", n), Slots: slots, StopGrace: -1})
+			w, err := work.New(m, handlers, work.Options{ID: fmt.Sprint("process ", n), Slots: slots, StopGrace: -1, Chance: fixedChance(uint64(n))})
 			if err != nil {
 				t.Error(err)
 				return
@@ -130,7 +142,7 @@ func TestPoisonSparesTheInnocent(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				store := openStore(t, nil)
-				opts := tick.Options{}
+				opts := tick.Options{Chance: fixedChance(100)}
 				var queue core.Queue
 				if c.queue {
 					memory, err := local.Open(nil)
