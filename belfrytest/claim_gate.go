@@ -56,11 +56,14 @@ func (g *claimGate) step() {
 	g.tell()
 }
 
-// let opens the claimGate, for one job of a lane or, with nil, for any.
-func (g *claimGate) let(only *core.Lane) {
+// let opens the claimGate, for one job of a lane or, with nil, for any. It stays as it is where something has changed
+// since seen was returned by change: the lane was chosen from what is no longer so.
+func (g *claimGate) let(only *core.Lane, seen <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.open, g.only = true, only
+	if g.changed == seen {
+		g.open, g.only = true, only
+	}
 }
 
 // shut closes the claimGate and waits for the claims under way.

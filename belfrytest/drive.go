@@ -68,7 +68,7 @@ func (e *Engine) settle(act string, going []*attempt, done func() bool) (next ti
 			continue // an end was recorded behind the tick's back
 		}
 		if len(due) > 0 && free {
-			e.claimGate.let(e.choose(due))
+			e.claimGate.let(e.choose(due), changed)
 			e.worker.Wake()
 		}
 		if now.steps != steps {

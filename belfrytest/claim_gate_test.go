@@ -1,0 +1,21 @@
+package belfrytest
+
+import (
+	"testing"
+
+	"github.com/belfry-dev/belfry/core"
+)
+
+// TestAGateIsNotOpenedByWhatIsNoLongerSo: a lane chosen before a job was claimed may not be the first any more.
+func TestAGateIsNotOpenedByWhatIsNoLongerSo(t *testing.T) {
+	t.Parallel()
+	g := newClaimGate(nil, nil)
+	seen := g.change()
+	g.claimed([]core.Job{{ID: 1}}, nil)
+	if g.let(&core.Lane{}, seen); g.open {
+		t.Error("opened although a job was claimed since")
+	}
+	if g.let(&core.Lane{}, g.change()); !g.open {
+		t.Error("shut although nothing happened")
+	}
+}
