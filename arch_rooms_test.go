@@ -9,7 +9,6 @@ const maxPackageFiles = 25
 var crowded = map[string]int{
 	"adapters/postgres": 51,
 	"adapters/sqlite":   56,
-	"cmd/belfry":        46,
 	"functions/api":     66,
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
 
@@ -53,7 +54,7 @@ func TestFaultsNameWhatHoldsThem(t *testing.T) {
 		if r.env = c.env; r.env == nil {
 			r.env = map[string]string{}
 		}
-		if code := r.run(c.args...); code != exitUsage || !strings.HasPrefix(r.errs, "belfry: "+strings.TrimPrefix(c.says, "belfry: ")) || strings.Contains(r.errs, " or --") {
+		if code := r.run(c.args...); code != console.ExitUsage || !strings.HasPrefix(r.errs, "belfry: "+strings.TrimPrefix(c.says, "belfry: ")) || strings.Contains(r.errs, " or --") {
 			t.Errorf("belfry %q with %q: %d %s%s\nwant %q", c.args, c.env, code, r.out, r.errs, c.says)
 		}
 	}
@@ -68,18 +69,18 @@ func TestTheAddressHasAPath(t *testing.T) {
 	for _, path := range []string{"/v1/jobs", "/v1/jobs/", "/nowhere"} {
 		want := "calls were made below " + strings.TrimSuffix(path, "/") + ", which BELFRY_URL says: give it the server's address alone, such as " + good + "\n"
 		r.env["BELFRY_URL"] = good + path
-		if code := r.run("jobs", "list"); code != exitNotFound || !strings.HasSuffix(r.errs, want) {
+		if code := r.run("jobs", "list"); code != console.ExitNotFound || !strings.HasSuffix(r.errs, want) {
 			t.Errorf("%s: %d %s\nwant %q", path, code, r.errs, want)
 		}
-		if code := r.run("jobs", "list", "--url", good+path, "--json"); code != exitNotFound || !strings.Contains(r.errs, "which --url says") {
+		if code := r.run("jobs", "list", "--url", good+path, "--json"); code != console.ExitNotFound || !strings.Contains(r.errs, "which --url says") {
 			t.Errorf("%s: %d %s", path, code, r.errs)
 		}
-		if code := r.run("doctor"); code != exitFailed || !strings.Contains(r.out, "→ "+want) {
+		if code := r.run("doctor"); code != console.ExitFailed || !strings.Contains(r.out, "→ "+want) {
 			t.Errorf("%s: %d %s%s", path, code, r.out, r.errs)
 		}
 	}
 	r.env["BELFRY_URL"] = good
-	if code := r.run("jobs", "get", "99"); code != exitNotFound || strings.Contains(r.errs, "calls were made below") {
+	if code := r.run("jobs", "get", "99"); code != console.ExitNotFound || strings.Contains(r.errs, "calls were made below") {
 		t.Errorf("%d %s", code, r.errs)
 	}
 }

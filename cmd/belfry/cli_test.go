@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
 
@@ -53,9 +54,9 @@ func newRig(t *testing.T, address string) *rig {
 func (r *rig) run(args ...string) int {
 	r.t.Helper()
 	var out, errs bytes.Buffer
-	a := &app{
-		in: strings.NewReader(r.in), out: &out, errs: &errs, env: func(name string) (string, bool) { text, set := r.env[name]; return text, set }, now: r.now,
-		width: func() int { return r.width }, wonder: cmp.Or(r.wonder, time.Hour), asks: r.asks, bars: r.bars, transport: r.trip,
+	a := &console.App{
+		In: strings.NewReader(r.in), Out: &out, Errs: &errs, Env: func(name string) (string, bool) { text, set := r.env[name]; return text, set }, Now: r.now,
+		Width: func() int { return r.width }, Wonder: cmp.Or(r.wonder, time.Hour), Asks: r.asks, Bars: r.bars, Transport: r.trip,
 	}
 	code := run(r.ctx, a, args)
 	r.out, r.errs = out.String(), errs.String()
@@ -65,7 +66,7 @@ func (r *rig) run(args ...string) int {
 // ok runs a command line that must succeed and returns what it printed.
 func (r *rig) ok(args ...string) string {
 	r.t.Helper()
-	if code := r.run(args...); code != exitOK {
+	if code := r.run(args...); code != console.ExitOK {
 		r.t.Fatalf("belfry %s ended with %d\n%s%s", strings.Join(args, " "), code, r.out, r.errs)
 	}
 	return r.out
@@ -96,68 +97,68 @@ func TestExitCodes(t *testing.T) {
 		code int
 		says string
 	}{
-		{"version", exitOK, ""},
-		{"--version", exitOK, ""},
-		{"--help", exitOK, ""},
-		{"completion bash", exitOK, ""},
-		{"", exitOK, ""},
-		{"jobs", exitUsage, "wants a command: cancel, get, list"},
-		{"job", exitUsage, `has no command "job"`},
-		{"jobs gte 1", exitUsage, `has no command "gte"`},
-		{"jobs get", exitUsage, "the ids of jobs"},
-		{"jobs get --jsno 1", exitUsage, "unknown flag"},
-		{"jobs get 987654", exitNotFound, "belfry: job 987654: there is no job with this id"},
-		{"jobs get " + done + " 987654 abc " + failed, exitNotFound, "belfry: job abc: id: must be a job's id"},
-		{"jobs cancel --yes 987654 " + done, exitNotFound, "belfry: job " + done + ": "},
-		{"jobs cancel 987654 " + done, exitNotFound, "belfry: job 987654: there is no job with this id"},
-		{"jobs retry 987653 987654", exitNotFound, "belfry: job 987653: there is no job with this id"},
-		{"jobs reschedule 987654 --delay 1s", exitNotFound, "belfry: job 987654: "},
-		{"jobs wait 987653 987654", exitNotFound, "belfry: job 987654: there is no job with this id"},
-		{"jobs get abc", exitUsage, "must be a job's id"},
-		{"jobs list --limit x", exitUsage, "--limit"},
-		{"jobs list --limit -1", exitUsage, "--limit"},
-		{"jobs list --status lost", exitUsage, "must be scheduled, queued"},
-		{"jobs list --run-after tomorrow", exitUsage, "--run-after must be an RFC 3339 time"},
-		{"jobs submit", exitUsage, "wants a type"},
-		{"jobs submit a!b", exitUsage, "type: must be"},
-		{"jobs submit a --payload {", exitUsage, "--payload must be JSON"},
-		{"jobs submit a --payload @/nowhere/at/all", exitUsage, "--payload"},
-		{"jobs submit a --batch 5", exitUsage, "--batch goes with --file"},
-		{"jobs submit a --backoff 1s;2s", exitUsage, "--backoff"},
-		{"jobs submit --file x --priority bulk", exitUsage, "--priority does not go with --file"},
-		{"jobs submit a --file x", exitUsage, "does not go with --file"},
-		{"jobs submit --file /nowhere/at/all", exitUsage, "--file"},
-		{"jobs cancel --yes " + done, exitConflict, "the job is done"},
-		{"jobs retry " + later, exitConflict, "the job is scheduled"},
-		{"jobs reschedule " + later, exitUsage, "one of --run-at and --delay"},
-		{"jobs reschedule " + done + " --delay 1h", exitConflict, "the job is done"},
-		{"jobs wait " + failed, exitNotDone, ""},
-		{"jobs wait " + done + " " + failed + " " + done, exitNotDone, ""},
-		{"jobs wait " + done + " " + done, exitOK, ""},
-		{"jobs wait 987654 " + done, exitNotFound, "there is no job with this id"},
-		{"jobs wait " + done + " " + later + " " + failed + " --for 30ms", exitTimeOver, "the time to wait is over"},
-		{"jobs wait " + later + " --for 30ms", exitTimeOver, "the time to wait is over"},
-		{"dead-letters redrive --yes", exitUsage, "wants ids, a filter, or --all"},
-		{"dead-letters discard --failed-before x", exitUsage, "--failed-before"},
-		{"migrate up", exitUsage, "--database-url"},
-		{"migrate status --database-url nonsense", exitUsage, "--database-url: the database address is not valid"},
-		{"tokens list --database-url nonsense", exitUsage, "--database-url: the database address is not valid"},
-		{"stats --url http://127.0.0.1:1", exitUnreachable, "no connection to 127.0.0.1:1: connection refused; is Belfry running there? --url, BELFRY_URL or a profile says where it is"},
-		{"stats --url " + r.env["BELFRY_URL"] + "/v1", exitOK, ""},
-		{"stats --url " + r.env["BELFRY_URL"] + "/v1/", exitOK, ""},
-		{"stats --url " + r.env["BELFRY_URL"] + "/docs", exitOK, ""},
-		{"jobs submit later --delay 1h --url " + r.env["BELFRY_URL"] + "//", exitOK, ""},
-		{"stats --url ftp://h", exitUsage, "--url: the address must be"},
-		{"stats --url " + deny.URL, exitAccess, "unauthorized; BELFRY_TOKEN, --token or a profile gives one"},
-		{"doctor --url http://127.0.0.1:1", exitFailed, ""},
-		{"top --every 1ms", exitUsage, "--every"},
+		{"version", console.ExitOK, ""},
+		{"--version", console.ExitOK, ""},
+		{"--help", console.ExitOK, ""},
+		{"completion bash", console.ExitOK, ""},
+		{"", console.ExitOK, ""},
+		{"jobs", console.ExitUsage, "wants a command: cancel, get, list"},
+		{"job", console.ExitUsage, `has no command "job"`},
+		{"jobs gte 1", console.ExitUsage, `has no command "gte"`},
+		{"jobs get", console.ExitUsage, "the ids of jobs"},
+		{"jobs get --jsno 1", console.ExitUsage, "unknown flag"},
+		{"jobs get 987654", console.ExitNotFound, "belfry: job 987654: there is no job with this id"},
+		{"jobs get " + done + " 987654 abc " + failed, console.ExitNotFound, "belfry: job abc: id: must be a job's id"},
+		{"jobs cancel --yes 987654 " + done, console.ExitNotFound, "belfry: job " + done + ": "},
+		{"jobs cancel 987654 " + done, console.ExitNotFound, "belfry: job 987654: there is no job with this id"},
+		{"jobs retry 987653 987654", console.ExitNotFound, "belfry: job 987653: there is no job with this id"},
+		{"jobs reschedule 987654 --delay 1s", console.ExitNotFound, "belfry: job 987654: "},
+		{"jobs wait 987653 987654", console.ExitNotFound, "belfry: job 987654: there is no job with this id"},
+		{"jobs get abc", console.ExitUsage, "must be a job's id"},
+		{"jobs list --limit x", console.ExitUsage, "--limit"},
+		{"jobs list --limit -1", console.ExitUsage, "--limit"},
+		{"jobs list --status lost", console.ExitUsage, "must be scheduled, queued"},
+		{"jobs list --run-after tomorrow", console.ExitUsage, "--run-after must be an RFC 3339 time"},
+		{"jobs submit", console.ExitUsage, "wants a type"},
+		{"jobs submit a!b", console.ExitUsage, "type: must be"},
+		{"jobs submit a --payload {", console.ExitUsage, "--payload must be JSON"},
+		{"jobs submit a --payload @/nowhere/at/all", console.ExitUsage, "--payload"},
+		{"jobs submit a --batch 5", console.ExitUsage, "--batch goes with --file"},
+		{"jobs submit a --backoff 1s;2s", console.ExitUsage, "--backoff"},
+		{"jobs submit --file x --priority bulk", console.ExitUsage, "--priority does not go with --file"},
+		{"jobs submit a --file x", console.ExitUsage, "does not go with --file"},
+		{"jobs submit --file /nowhere/at/all", console.ExitUsage, "--file"},
+		{"jobs cancel --yes " + done, console.ExitConflict, "the job is done"},
+		{"jobs retry " + later, console.ExitConflict, "the job is scheduled"},
+		{"jobs reschedule " + later, console.ExitUsage, "one of --run-at and --delay"},
+		{"jobs reschedule " + done + " --delay 1h", console.ExitConflict, "the job is done"},
+		{"jobs wait " + failed, console.ExitNotDone, ""},
+		{"jobs wait " + done + " " + failed + " " + done, console.ExitNotDone, ""},
+		{"jobs wait " + done + " " + done, console.ExitOK, ""},
+		{"jobs wait 987654 " + done, console.ExitNotFound, "there is no job with this id"},
+		{"jobs wait " + done + " " + later + " " + failed + " --for 30ms", console.ExitTimeOver, "the time to wait is over"},
+		{"jobs wait " + later + " --for 30ms", console.ExitTimeOver, "the time to wait is over"},
+		{"dead-letters redrive --yes", console.ExitUsage, "wants ids, a filter, or --all"},
+		{"dead-letters discard --failed-before x", console.ExitUsage, "--failed-before"},
+		{"migrate up", console.ExitUsage, "--database-url"},
+		{"migrate status --database-url nonsense", console.ExitUsage, "--database-url: the database address is not valid"},
+		{"tokens list --database-url nonsense", console.ExitUsage, "--database-url: the database address is not valid"},
+		{"stats --url http://127.0.0.1:1", console.ExitUnreachable, "no connection to 127.0.0.1:1: connection refused; is Belfry running there? --url, BELFRY_URL or a profile says where it is"},
+		{"stats --url " + r.env["BELFRY_URL"] + "/v1", console.ExitOK, ""},
+		{"stats --url " + r.env["BELFRY_URL"] + "/v1/", console.ExitOK, ""},
+		{"stats --url " + r.env["BELFRY_URL"] + "/docs", console.ExitOK, ""},
+		{"jobs submit later --delay 1h --url " + r.env["BELFRY_URL"] + "//", console.ExitOK, ""},
+		{"stats --url ftp://h", console.ExitUsage, "--url: the address must be"},
+		{"stats --url " + deny.URL, console.ExitAccess, "unauthorized; BELFRY_TOKEN, --token or a profile gives one"},
+		{"doctor --url http://127.0.0.1:1", console.ExitFailed, ""},
+		{"top --every 1ms", console.ExitUsage, "--every"},
 	} {
 		code := r.run(strings.Fields(c.args)...)
 		met[code] = true
 		if code != c.code || !strings.Contains(r.errs, c.says) {
 			t.Errorf("belfry %s: %d, want %d saying %q\n%s%s", c.args, code, c.code, c.says, r.out, r.errs)
 		}
-		if code != exitOK && c.says != "" && !strings.HasPrefix(r.errs, "belfry: ") {
+		if code != console.ExitOK && c.says != "" && !strings.HasPrefix(r.errs, "belfry: ") {
 			t.Errorf("belfry %s says %q", c.args, r.errs)
 		}
 	}
@@ -165,7 +166,7 @@ func TestExitCodes(t *testing.T) {
 	cancel()
 	r.ctx = ctx
 	code := r.run("jobs", "wait", later)
-	if met[code] = true; code != exitInterrupted {
+	if met[code] = true; code != console.ExitInterrupted {
 		t.Errorf("interrupted: %d", code)
 	}
 	r.ctx, r.in = t.Context(), `{"type":"later","delay":"1h"}`
@@ -204,28 +205,28 @@ func TestQuestionsBeforeWhatCannotBeUndone(t *testing.T) {
 			t.Errorf("belfry %q: %d with %d left, want %d with %d saying %q\n%s", args, got, n, code, left, says, said)
 		}
 	}
-	step(exitUsage, 3, "3 dead letters would be deleted for good; --yes does it", "dead-letters", "discard", "--tenant", tenant)
-	step(exitOK, 3, "3 dead letters would be deleted for good\n", "dead-letters", "discard", "--tenant", tenant, "--dry-run")
-	step(exitOK, 3, `{"would_discard":2}`, "dead-letters", "discard", "--all", "--limit", "2", "--dry-run", "--json")
-	step(exitOK, 3, "0 dead letters", "dead-letters", "discard", "--type", "other", "--dry-run")
-	step(exitOK, 3, "0 dead letters", "dead-letters", "discard", "--tenant", tenant, "--failed-before", "2020-01-01T00:00:00Z", "--dry-run")
+	step(console.ExitUsage, 3, "3 dead letters would be deleted for good; --yes does it", "dead-letters", "discard", "--tenant", tenant)
+	step(console.ExitOK, 3, "3 dead letters would be deleted for good\n", "dead-letters", "discard", "--tenant", tenant, "--dry-run")
+	step(console.ExitOK, 3, `{"would_discard":2}`, "dead-letters", "discard", "--all", "--limit", "2", "--dry-run", "--json")
+	step(console.ExitOK, 3, "0 dead letters", "dead-letters", "discard", "--type", "other", "--dry-run")
+	step(console.ExitOK, 3, "0 dead letters", "dead-letters", "discard", "--tenant", tenant, "--failed-before", "2020-01-01T00:00:00Z", "--dry-run")
 	r.asks, r.in = true, "n\n"
-	step(exitFailed, 3, "Go on? [y/N] belfry: nothing was done", "dead-letters", "discard", "--tenant", tenant)
+	step(console.ExitFailed, 3, "Go on? [y/N] belfry: nothing was done", "dead-letters", "discard", "--tenant", tenant)
 	r.in = ""
-	step(exitFailed, 3, "nothing was done", "dead-letters", "discard", "--tenant", tenant)
+	step(console.ExitFailed, 3, "nothing was done", "dead-letters", "discard", "--tenant", tenant)
 	r.in = "y\n"
-	step(exitOK, 2, "1 deleted", "dead-letters", "discard", "--tenant", tenant, "--limit", "1")
+	step(console.ExitOK, 2, "1 deleted", "dead-letters", "discard", "--tenant", tenant, "--limit", "1")
 	r.asks = false
-	step(exitOK, 1, "1 deleted", "dead-letters", "discard", "--tenant", tenant, "--limit", "1", "--yes")
-	step(exitOK, 1, "0 jobs scheduled again", "dead-letters", "redrive", "--type", "other", "--yes")
-	step(exitOK, 1, "1 dead letter would be retried", "dead-letters", "redrive", "--all", "--dry-run")
+	step(console.ExitOK, 1, "1 deleted", "dead-letters", "discard", "--tenant", tenant, "--limit", "1", "--yes")
+	step(console.ExitOK, 1, "0 jobs scheduled again", "dead-letters", "redrive", "--type", "other", "--yes")
+	step(console.ExitOK, 1, "1 dead letter would be retried", "dead-letters", "redrive", "--all", "--dry-run")
 	r.ok("dead-letters", "redrive", "--all", "--yes", "--rate", "5", "--json")
 	if !strings.HasPrefix(r.out, `{"redriven":1,"conflicts":[],"remaining":0,"capped":false,"after":"`) || !strings.Contains(r.out, `"next_run_at":"`) {
 		t.Errorf("redrive says %q", r.out)
 	}
 
 	id := r.submit("later", "--delay", "1h")
-	if code := r.run("jobs", "cancel", id); code != exitUsage || !strings.Contains(r.errs, "1 job would be cancelled; --yes does it") {
+	if code := r.run("jobs", "cancel", id); code != console.ExitUsage || !strings.Contains(r.errs, "1 job would be cancelled; --yes does it") {
 		t.Errorf("cancel: %d %s", code, r.errs)
 	}
 	if out := r.ok("jobs", "get", id); !strings.Contains(out, "scheduled") {
@@ -282,15 +283,15 @@ func TestDeadLettersByGroup(t *testing.T) {
 		code int
 		says string
 	}{
-		{"list --error-group x", exitUsage, "error_group"},
-		{"redrive --error-group 0123456789ABCDEF --yes", exitUsage, "error_group"},
-		{"redrive --all --yes --rate -1", exitUsage, "--rate"},
-		{"redrive --all --yes --rate 1e9", exitUsage, "rate"},
-		{"redrive --all --yes --from later", exitUsage, "--from"},
-		{"redrive --all --yes --after x", exitUsage, "after"},
-		{"groups --limit 1001", exitUsage, "limit"},
-		{"groups --limit -1", exitUsage, "--limit"},
-		{"redrive --error-group " + group[1], exitUsage, "2 dead letters would be retried; --yes does it"},
+		{"list --error-group x", console.ExitUsage, "error_group"},
+		{"redrive --error-group 0123456789ABCDEF --yes", console.ExitUsage, "error_group"},
+		{"redrive --all --yes --rate -1", console.ExitUsage, "--rate"},
+		{"redrive --all --yes --rate 1e9", console.ExitUsage, "rate"},
+		{"redrive --all --yes --from later", console.ExitUsage, "--from"},
+		{"redrive --all --yes --after x", console.ExitUsage, "after"},
+		{"groups --limit 1001", console.ExitUsage, "limit"},
+		{"groups --limit -1", console.ExitUsage, "--limit"},
+		{"redrive --error-group " + group[1], console.ExitUsage, "2 dead letters would be retried; --yes does it"},
 	} {
 		if code := r.run(append([]string{"dead-letters"}, strings.Fields(c.args)...)...); code != c.code || !strings.Contains(r.errs, c.says) {
 			t.Errorf("%s ended with %d and says %q", c.args, code, r.errs)
@@ -327,7 +328,7 @@ func TestRedriveSaysHowItGoesOn(t *testing.T) {
 	})
 	redrive := []string{"dead-letters", "redrive", "--all", "--yes", "--rate", "2", "--from", "2090-01-01T00:00:00Z"}
 	want := "the same command goes on with --after " + ids[0] + " --from 2090-01-01T00:00:00.500000Z"
-	if code := r.run(redrive...); code == exitOK || !strings.Contains(r.errs, want) || !strings.Contains(r.errs, "after 1 dead letter:") {
+	if code := r.run(redrive...); code == console.ExitOK || !strings.Contains(r.errs, want) || !strings.Contains(r.errs, "after 1 dead letter:") {
 		t.Fatalf("ended with %d and says %q, want %q", code, r.errs, want)
 	}
 	r.trip = whole
@@ -361,11 +362,11 @@ func TestTokenIsNeverPrinted(t *testing.T) {
 		if strings.Contains(r.out+r.errs, token) {
 			t.Errorf("belfry %s prints the token:\n%s%s", args, r.out, r.errs)
 		}
-		if args == "stats" && code != exitAccess {
+		if args == "stats" && code != console.ExitAccess {
 			t.Errorf("stats ended with %d: the token did not arrive", code)
 		}
 	}
-	if code := r.run("stats", "--token", token+"\n"); code != exitUsage || strings.Contains(r.out+r.errs, token) {
+	if code := r.run("stats", "--token", token+"\n"); code != console.ExitUsage || strings.Contains(r.out+r.errs, token) {
 		t.Errorf("a bad token: %d %s", code, r.errs)
 	}
 }
@@ -396,5 +397,3 @@ func TestTopRepeats(t *testing.T) {
 		t.Errorf("%q", out)
 	}
 }
-
-func discard(r io.Reader) { _, _ = io.Copy(io.Discard, r) }

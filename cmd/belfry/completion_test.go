@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
@@ -55,7 +56,7 @@ func TestCompletionKnows(t *testing.T) {
 	} {
 		args := strings.Split(line, " ")
 		out, errs, code := outcome(t, program(t, nil, append([]string{"__complete"}, args...)...))
-		if code != exitOK || !strings.Contains(out, want) {
+		if code != console.ExitOK || !strings.Contains(out, want) {
 			t.Errorf("%q: %d\n%s%s", line, code, out, errs)
 		}
 	}

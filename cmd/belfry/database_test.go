@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/belfry-dev/belfry/adapters/postgres"
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
@@ -33,7 +34,7 @@ func TestMigrateUpAndStatus(t *testing.T) {
 	database := testenv.Postgres(t)
 	r := newRig(t, "http://127.0.0.1:1")
 	r.env["BELFRY_DATABASE_URL"] = database
-	if code := r.run("migrate", "status"); code != exitFailed || !strings.Contains(r.out, "missing") {
+	if code := r.run("migrate", "status"); code != console.ExitFailed || !strings.Contains(r.out, "missing") {
 		t.Errorf("before: %d\n%s%s", code, r.out, r.errs)
 	}
 	if out := r.ok("migrate", "up"); !strings.HasPrefix(out, "applied 0001_jobs\n") {
@@ -56,13 +57,13 @@ func TestMigrateUpAndStatus(t *testing.T) {
 		t.Errorf("newer, for this program too: %q", out)
 	}
 	execute(t, database, "INSERT INTO belfry.migrations (version, name, oldest) VALUES (9999, E'future\\x1b[2J', 9998)")
-	if code := r.run("migrate", "status"); code != exitFailed || !strings.Contains(r.out, `9999     future\x1b[2J`) || !strings.Contains(r.out, "not known to this program") {
+	if code := r.run("migrate", "status"); code != console.ExitFailed || !strings.Contains(r.out, `9999     future\x1b[2J`) || !strings.Contains(r.out, "not known to this program") {
 		t.Errorf("newer: %d\n%s", code, r.out)
 	}
-	if code := r.run("migrate", "up"); code != exitFailed || !strings.Contains(r.errs, "update this program") {
+	if code := r.run("migrate", "up"); code != console.ExitFailed || !strings.Contains(r.errs, "update this program") {
 		t.Errorf("newer: %d\n%s", code, r.errs)
 	}
-	if code := r.run("migrate", "status", "--database-url", "postgres://u:s3cr3t@127.0.0.1:1/x"); code != exitUnreachable || strings.Contains(r.errs, "s3cr3t") {
+	if code := r.run("migrate", "status", "--database-url", "postgres://u:s3cr3t@127.0.0.1:1/x"); code != console.ExitUnreachable || strings.Contains(r.errs, "s3cr3t") {
 		t.Errorf("no server: %d\n%s", code, r.errs)
 	}
 }
@@ -142,7 +143,7 @@ func TestDoctor(t *testing.T) {
 			}
 		}
 	}
-	says(exitFailed, "broken    api           GET /readyz: no connection to", "→ start the API", "ok        database      PostgreSQL ", "broken    schema ", " migrations are missing", "→ belfry migrate up")
+	says(console.ExitFailed, "broken    api           GET /readyz: no connection to", "→ start the API", "ok        database      PostgreSQL ", "broken    schema ", " migrations are missing", "→ belfry migrate up")
 	r.ok("migrate", "up")
 	store, err := postgres.Open(t.Context(), database, postgres.Options{})
 	if err != nil {
@@ -150,7 +151,7 @@ func TestDoctor(t *testing.T) {
 	}
 	r.env["BELFRY_URL"] = nodetest.StartOn(t, "all", store)
 	waitUntil(t, database, "SELECT count(*) = 64 FROM belfry.scheduler_leases WHERE holder <> ''")
-	says(exitOK, "ok        api ", "ok        clock", "ok        scheduler     64 of 64", "ok        partitions    history is ready for 8 days", "ok        snapshot")
+	says(console.ExitOK, "ok        api ", "ok        clock", "ok        scheduler     64 of 64", "ok        partitions    history is ready for 8 days", "ok        snapshot")
 	if strings.Contains(r.out, "→") {
 		t.Errorf("advice where nothing is wrong:\n%s", r.out)
 	}
@@ -159,9 +160,9 @@ INSERT INTO belfry.jobs (id, run_at, type) SELECT nextval('belfry.job_ids'), now
 DO $$ BEGIN EXECUTE 'DROP TABLE belfry.job_history_' || to_char((now() AT TIME ZONE 'UTC')::date + 2, 'YYYYMMDD'); END $$;
 ALTER DATABASE `+name(t, database)+` SET default_transaction_isolation = 'serializable'`)
 	waitUntil(t, database, "SELECT pg_sleep(1.1) IS NOT NULL") // numbers of the API are up to a second old
-	says(exitFailed, "warning   unhandled     3 jobs due", "warning   late          due jobs wait: default 10m", "warning   types         no worker handles no/handler (3)",
+	says(console.ExitFailed, "warning   unhandled     3 jobs due", "warning   late          due jobs wait: default 10m", "warning   types         no worker handles no/handler (3)",
 		"warning   partitions    history is ready for 1 day ahead", `broken    database      default_transaction_isolation is "serializable"`)
-	if code := r.run("doctor", "--json"); code != exitFailed || !strings.Contains(r.out, `{"check":"unhandled","state":"warning","text":"3 jobs due, of types that no worker handles: no/handler (3)","advice":"`) {
+	if code := r.run("doctor", "--json"); code != console.ExitFailed || !strings.Contains(r.out, `{"check":"unhandled","state":"warning","text":"3 jobs due, of types that no worker handles: no/handler (3)","advice":"`) {
 		t.Errorf("%d %s", code, r.out)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belfry-dev/belfry/adapters/sqlite"
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
@@ -53,10 +54,10 @@ func TestDiscardGoesOnPastDeadLettersThatStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := "40 dead letters could not be deleted, because their rows raise an error: " + strings.Join(ids, ", ") + "; belfry doctor says which error"
-	if code := r.run("dead-letters", "discard", "--all", "--yes"); code != exitFailed || !strings.HasPrefix(r.out, "3 deleted\n") || !strings.Contains(r.errs, said) {
+	if code := r.run("dead-letters", "discard", "--all", "--yes"); code != console.ExitFailed || !strings.HasPrefix(r.out, "3 deleted\n") || !strings.Contains(r.errs, said) {
 		t.Errorf("%d %s%s", code, r.out, r.errs)
 	}
-	if code := r.run("dead-letters", "discard", ids[3], "--yes"); code != exitFailed || !strings.HasPrefix(r.out, "0 deleted\n") || !strings.Contains(r.errs, "1 dead letter could not be deleted, because their rows raise an error: "+ids[3]) {
+	if code := r.run("dead-letters", "discard", ids[3], "--yes"); code != console.ExitFailed || !strings.HasPrefix(r.out, "0 deleted\n") || !strings.Contains(r.errs, "1 dead letter could not be deleted, because their rows raise an error: "+ids[3]) {
 		t.Errorf("%d %s%s", code, r.out, r.errs)
 	}
 	if _, err := db.ExecContext(t.Context(), "DROP TRIGGER kept"); err != nil {

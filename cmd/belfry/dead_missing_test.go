@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belfry-dev/belfry/client"
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
 
@@ -35,21 +35,12 @@ func TestIdsThatAreNoDeadLettersAreNamed(t *testing.T) {
 		{"discard --yes --type nothing", "0 deleted", ""},
 	} {
 		code := r.run(append([]string{"dead-letters"}, strings.Fields(c.args)...)...)
-		want, says := exitOK, ""
+		want, says := console.ExitOK, ""
 		if c.gone != "" {
-			want, says = exitNotFound, "no dead letter among those meant has the id "+c.gone
+			want, says = console.ExitNotFound, "no dead letter among those meant has the id "+c.gone
 		}
 		if code != want || !strings.HasPrefix(r.out, c.out) || !strings.Contains(r.errs, says) {
 			t.Errorf("%s: %d %s%s\nwant %d %q %q", c.args, code, r.out, r.errs, want, c.out, says)
-		}
-	}
-}
-
-// A list tells a job that expired from one that was cancelled by hand.
-func TestListsTellWhatExpired(t *testing.T) {
-	for reason, want := range map[string]string{client.ReasonExpired: "cancelled, expired", client.ReasonCancelled: "cancelled"} {
-		if row := jobRow(&client.Job{ID: "1", Status: client.Cancelled, Reason: reason}); row[1] != want {
-			t.Errorf("%s: %q", reason, row)
 		}
 	}
 }

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/belfry-dev/belfry/client"
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
 
@@ -41,7 +38,7 @@ func TestDoctorListsOpenAlerts(t *testing.T) {
 			t.Errorf("doctor does not say %q:\n%s", says, r.out)
 		}
 	}
-	if code := r.run("doctor", "--json"); code != exitFailed || !strings.Contains(r.out, `{"check":"alert","state":"warning","text":"job_failed fail/`) {
+	if code := r.run("doctor", "--json"); code != console.ExitFailed || !strings.Contains(r.out, `{"check":"alert","state":"warning","text":"job_failed fail/`) {
 		t.Errorf("%d %s", code, r.out)
 	}
 }
@@ -56,27 +53,6 @@ func TestDoctorNamesUnhandledTypes(t *testing.T) {
 	}
 	if out := r.ok("stats"); !strings.Contains(out, "UNHANDLED\n") || !strings.Contains(out, "nobody/handles") {
 		t.Error(out)
-	}
-}
-
-// Of many alerts the newest are told, and how many more there are.
-func TestDoctorBoundsAlerts(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		if q.URL.Query().Get("open") != "true" {
-			t.Error("asks for alerts that are over")
-		}
-		item := `{"id":"1","kind":"schedule_missed","subject":"nightly","detail":"no \u001b[2J","raised_at":"2026-01-02T03:04:05Z"}`
-		fmt.Fprint(w, `{"items":[`+strings.Repeat(item+",", 14)+item+`],"next_cursor":""}`)
-	}))
-	t.Cleanup(server.Close)
-	c, err := client.New(server.URL, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var f findings
-	checkAlerts(t.Context(), &f, c)
-	if got := states(t, f); len(f) != 11 || f[10].Text != "5 more are open" || f[0].Text != "schedule_missed nightly, since 2026-01-02 03:04:05Z: no \x1b[2J" {
-		t.Errorf("%s %+v", got, f)
 	}
 }
 
@@ -102,7 +78,23 @@ func TestDoctorSaysTheServersMode(t *testing.T) {
 	for _, name := range names {
 		t.Setenv(name, "mem://"+strings.ToLower(name))
 	}
-	if code := direct.run("doctor"); code != exitFailed || !strings.Contains(direct.out, "warning   queue         BELFRY_QUEUE_…_URL is set here, and the server's workers claim from the table\n") {
+	if code := direct.run("doctor"); code != console.ExitFailed || !strings.Contains(direct.out, "warning   queue         BELFRY_QUEUE_…_URL is set here, and the server's workers claim from the table\n") {
 		t.Errorf("with queues here only: %d\n%s", code, direct.out)
+	}
+}
+
+// A token for one tenant is told nothing of what is counted for all: that is no good news.
+func TestDoctorWithATenantsToken(t *testing.T) {
+	server := newRig(t, nodetest.Start(t, "api"))
+	admin := strings.TrimSpace(server.ok("tokens", "create", "--role", "admin", "--name", "all"))
+	tenant := strings.TrimSpace(server.ok("tokens", "create", "--role", "read", "--name", "one", "--tenant", "acme", "--token", admin))
+	for token, want := range map[string]string{admin: "ok        stuck", tenant: "left out  stuck         not visible with this token"} {
+		server.run("doctor", "--token", token)
+		if !strings.Contains(server.out, want) {
+			t.Errorf("no %q in\n%s%s", want, server.out, server.errs)
+		}
+		if hidden := strings.Count(server.out, "not visible"); hidden != map[string]int{admin: 0, tenant: 2}[token] {
+			t.Errorf("%d checks are not visible:\n%s", hidden, server.out)
+		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/adapters/postgres"
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
@@ -51,7 +52,7 @@ func TestDoctorNamesMissingRights(t *testing.T) {
 	for _, right := range []string{"SELECT, INSERT, UPDATE, DELETE ON TABLE belfry.set_apart", "INSERT ON TABLE belfry.job_history", "USAGE ON SCHEMA belfry"} {
 		execute(t, admin, "REVOKE "+right+" FROM "+role)
 		asked.Store(0)
-		if code := r.run("doctor"); code != exitFailed {
+		if code := r.run("doctor"); code != console.ExitFailed {
 			t.Errorf("without %s: doctor ends with %d", right, code)
 		}
 		api, database, _ := strings.Cut(r.out, "\nbroken    database ")

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
 
@@ -56,12 +57,12 @@ func TestEncodingsOfFiles(t *testing.T) {
 		plain := run(c.text)
 		says := r.errs
 		switch code := run("\ufeff" + c.text); {
-		case c.named && (code != exitUsage || !strings.Contains(r.errs, "byte order mark")):
+		case c.named && (code != console.ExitUsage || !strings.Contains(r.errs, "byte order mark")):
 			t.Errorf("%s with a byte order mark: %d %s", c.args, code, r.errs)
-		case !c.named && (code != plain && code != exitNothingNew || r.errs != says):
+		case !c.named && (code != plain && code != console.ExitNothingNew || r.errs != says):
 			t.Errorf("%s with a byte order mark: %d %s, without: %d %s", c.args, code, r.errs, plain, says)
 		}
-		if code := run(string(wide)); code != exitUsage && code != exitFailed || !strings.Contains(r.errs, "is encoded in UTF-16; it must be UTF-8") {
+		if code := run(string(wide)); code != console.ExitUsage && code != console.ExitFailed || !strings.Contains(r.errs, "is encoded in UTF-16; it must be UTF-8") {
 			t.Errorf("%s in UTF-16: %d %s", c.args, code, r.errs)
 		}
 		if err := os.RemoveAll(path); err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/belfry-dev/belfry/adapters/sqlite"
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
 
@@ -72,23 +73,23 @@ func TestHeadersOfTargetsHaveOneRule(t *testing.T) {
 		}{
 			{"the API", func() bool { return put(target) }},
 			{"a flag", func() bool {
-				return r.run("types", "put", "hook", "--target", "http://127.0.0.1:9/", "--header", c.name+": "+c.value) == exitOK
+				return r.run("types", "put", "hook", "--target", "http://127.0.0.1:9/", "--header", c.name+": "+c.value) == console.ExitOK
 			}},
 			{"a flag without a space", func() bool {
-				return r.run("types", "put", "hook", "--target", "http://127.0.0.1:9/", "--header", c.name+":"+c.value) == exitOK
+				return r.run("types", "put", "hook", "--target", "http://127.0.0.1:9/", "--header", c.name+":"+c.value) == console.ExitOK
 			}},
 			{"a file of a header", func() bool {
 				write(c.name + ": " + c.value + "\n")
-				return r.run("types", "put", "hook", "--target", "http://127.0.0.1:9/", "--header", "@"+file) == exitOK
+				return r.run("types", "put", "hook", "--target", "http://127.0.0.1:9/", "--header", "@"+file) == console.ExitOK
 			}},
 			{"a file of jobs", func() bool {
 				write(`{"type":"a","target":` + target + "}\n")
-				return r.run("jobs", "submit", "--file", file) == exitOK
+				return r.run("jobs", "submit", "--file", file) == console.ExitOK
 			}},
 			{"a file of schedules", func() bool {
 				write(`{"schedules":[{"name":"a","type":"a","every":"1h","target":` + target + "}]}\n")
 				code := r.run("schedules", "apply", file, "--yes")
-				return code == exitOK || code == exitNothingNew
+				return code == console.ExitOK || code == console.ExitNothingNew
 			}},
 		} {
 			if got := way.take(); got != c.good {
@@ -101,7 +102,7 @@ func TestHeadersOfTargetsHaveOneRule(t *testing.T) {
 		}
 	}
 	for _, again := range []string{"X-A: c", "x-a: c"} {
-		if code := r.run("types", "put", "hook", "--target", "http://127.0.0.1:9/", "--header", "X-A: b", "--header", again); code != exitUsage {
+		if code := r.run("types", "put", "hook", "--target", "http://127.0.0.1:9/", "--header", "X-A: b", "--header", again); code != console.ExitUsage {
 			t.Errorf("X-A and %s: %d %s", again, code, r.errs)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
 
@@ -41,20 +42,20 @@ func TestTypesFromTheCommandLine(t *testing.T) {
 		code int
 		says string
 	}{
-		{"types put a --header X:1", exitUsage, "--header goes with --target"},
-		{"types put a --target http://127.0.0.1:9/ --header s3cr3t", exitUsage, "--header must be 'Name: value'"},
-		{"types put a --target http://127.0.0.1:9/ --header @/nowhere", exitUsage, "--header"},
-		{"types put a --target http://10.0.0.1/", exitUsage, "target"},
-		{"types put a --timeout 0s", exitUsage, "--timeout"},
-		{"types put a --max-attempts 0", exitUsage, "--max-attempts"},
-		{"types put a --max-attempts 1000", exitUsage, "--max-attempts must be a whole number from 1 to 100"},
-		{"types put a --backoff 1s;2s", exitUsage, "--backoff"},
-		{"types put no!good", exitUsage, "type"},
-		{"types get nobody", exitNotFound, "there is no definition"},
-		{"types delete nobody --yes", exitNotFound, "there is no definition"},
-		{"types delete a/b", exitUsage, "no longer delivered to http://127.0.0.1:9/x; --yes does it"},
-		{"types delete a/b --dry-run", exitOK, ""},
-		{"types list --limit -1", exitUsage, "--limit"},
+		{"types put a --header X:1", console.ExitUsage, "--header goes with --target"},
+		{"types put a --target http://127.0.0.1:9/ --header s3cr3t", console.ExitUsage, "--header must be 'Name: value'"},
+		{"types put a --target http://127.0.0.1:9/ --header @/nowhere", console.ExitUsage, "--header"},
+		{"types put a --target http://10.0.0.1/", console.ExitUsage, "target"},
+		{"types put a --timeout 0s", console.ExitUsage, "--timeout"},
+		{"types put a --max-attempts 0", console.ExitUsage, "--max-attempts"},
+		{"types put a --max-attempts 1000", console.ExitUsage, "--max-attempts must be a whole number from 1 to 100"},
+		{"types put a --backoff 1s;2s", console.ExitUsage, "--backoff"},
+		{"types put no!good", console.ExitUsage, "type"},
+		{"types get nobody", console.ExitNotFound, "there is no definition"},
+		{"types delete nobody --yes", console.ExitNotFound, "there is no definition"},
+		{"types delete a/b", console.ExitUsage, "no longer delivered to http://127.0.0.1:9/x; --yes does it"},
+		{"types delete a/b --dry-run", console.ExitOK, ""},
+		{"types list --limit -1", console.ExitUsage, "--limit"},
 	} {
 		if code := r.run(strings.Fields(c.args)...); code != c.code || !strings.Contains(r.errs, c.says) || strings.Contains(r.errs, "s3cr3t") {
 			t.Errorf("belfry %s: %d\n%s%s", c.args, code, r.out, r.errs)

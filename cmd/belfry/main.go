@@ -1,9 +1,7 @@
 // Command belfry is the operator's command line: jobs, dead letters, migrations, and what is wrong when something is.
 // docs/cli.md shows all of it at work.
 //
-// Files: root.go the command tree; flags.go its flags; exit.go exit codes; jobs.go, wait.go, submit.go, submit_file.go, dead.go,
-// jobtype.go, tokens.go, profile.go, stats.go, migrate.go, doctor.go the commands; show.go, table.go, text.go what they
-// print; resume.go, progress.go and confirm.go what they need on the way.
+// root.go is the tree of commands. Each group of them is a package below internal; internal/console is what they share.
 package main
 
 import (

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 )
 
 // greeter is a server that notes which token came, and answers like one without jobs.
@@ -79,7 +81,7 @@ func TestProfileWithoutAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range []string{"jobs list", "jobs list --profile one"} {
-		if code := r.run(strings.Fields(args)...); code != exitUsage || !strings.Contains(r.errs, "has no url") {
+		if code := r.run(strings.Fields(args)...); code != console.ExitUsage || !strings.Contains(r.errs, "has no url") {
 			t.Errorf("%s: %d %s", args, code, r.errs)
 		}
 	}
@@ -124,14 +126,14 @@ func TestProfilesAreKeptAndForgotten(t *testing.T) {
 		code int
 		says string
 	}{
-		{"profiles set ../x --url http://h", exitUsage, "a profile's name must be"},
-		{"profiles set new", exitUsage, "wants --url"},
-		{"profiles set new --url ftp://h", exitUsage, "--url: the address must be"},
-		{"profiles set new --url http://h --token-file /nowhere", exitUsage, "--token-file"},
-		{"profiles set new --url http://h --token-file " + os.DevNull, exitUsage, "--token-file must hold a token"},
-		{"profiles delete nobody --yes", exitNotFound, `there is no profile "nobody"`},
-		{"profiles delete one", exitUsage, "--yes does it"},
-		{"jobs list --profile nobody", exitUsage, `there is no profile "nobody"`},
+		{"profiles set ../x --url http://h", console.ExitUsage, "a profile's name must be"},
+		{"profiles set new", console.ExitUsage, "wants --url"},
+		{"profiles set new --url ftp://h", console.ExitUsage, "--url: the address must be"},
+		{"profiles set new --url http://h --token-file /nowhere", console.ExitUsage, "--token-file"},
+		{"profiles set new --url http://h --token-file " + os.DevNull, console.ExitUsage, "--token-file must hold a token"},
+		{"profiles delete nobody --yes", console.ExitNotFound, `there is no profile "nobody"`},
+		{"profiles delete one", console.ExitUsage, "--yes does it"},
+		{"jobs list --profile nobody", console.ExitUsage, `there is no profile "nobody"`},
 	} {
 		if code := r.run(strings.Fields(c.args)...); code != c.code || !strings.Contains(r.errs, c.says) {
 			t.Errorf("belfry %s: %d %s", c.args, code, r.errs)
@@ -155,7 +157,7 @@ func TestProfilesThatCannotBeTrusted(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, args := range []string{"jobs list", "profiles list", "profiles set one --url http://h", "profiles delete one --yes"} {
-			if code := r.run(strings.Fields(args)...); code != exitUsage || !strings.Contains(r.errs, "chmod 600") {
+			if code := r.run(strings.Fields(args)...); code != console.ExitUsage || !strings.Contains(r.errs, "chmod 600") {
 				t.Errorf("%o: belfry %s: %d\n%s%s", mode, args, code, r.out, r.errs)
 			}
 		}
@@ -169,14 +171,14 @@ func TestProfilesThatCannotBeTrusted(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if code := r.run("jobs", "list"); code != exitUsage || !strings.Contains(r.errs, "belfry profiles set writes it") || strings.Contains(r.errs, "s3cr3t") {
+		if code := r.run("jobs", "list"); code != console.ExitUsage || !strings.Contains(r.errs, "belfry profiles set writes it") || strings.Contains(r.errs, "s3cr3t") {
 			t.Errorf("%q: %d %s", text, code, r.errs)
 		}
 	}
 	if err := os.WriteFile(path, []byte(`{"default":{"url":"ftp://\u001b[2J","token":"a b"}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code := r.run("jobs", "list"); code != exitUsage || !strings.Contains(r.errs, `the profile "default": the address must be`) {
+	if code := r.run("jobs", "list"); code != console.ExitUsage || !strings.Contains(r.errs, `the profile "default": the address must be`) {
 		t.Errorf("%d %s", code, r.errs)
 	}
 }
@@ -189,7 +191,7 @@ func TestTheAddressWhereNothingSaysOne(t *testing.T) {
 		called = q.URL.Host
 		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: q}, nil
 	})
-	if code := r.run("stats"); code != exitUnreachable || called != "127.0.0.1:8080" {
+	if code := r.run("stats"); code != console.ExitUnreachable || called != "127.0.0.1:8080" {
 		t.Errorf("%d, called %q", code, called)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
 
@@ -38,7 +39,7 @@ func TestApplyFindsFaultsFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, flag := range []string{"--check", "--yes"} {
-			if code := r.run("schedules", "apply", file, flag); code != exitUsage || !strings.Contains(r.errs, row.says) {
+			if code := r.run("schedules", "apply", file, flag); code != console.ExitUsage || !strings.Contains(r.errs, row.says) {
 				t.Errorf("%s %q: %d %s%s", flag, row.text, code, r.out, r.errs)
 			}
 		}
@@ -53,7 +54,7 @@ func TestApplyFindsFaultsFirst(t *testing.T) {
 	} {
 		for _, flags := range [][]string{{"--delete", "--yes"}, {"--check"}, {"--yes"}, {"--dry-run"}} {
 			r.in = empty
-			if code := r.run(append([]string{"schedules", "apply", "-"}, flags...)...); code != exitUsage || !strings.Contains(r.errs, says) {
+			if code := r.run(append([]string{"schedules", "apply", "-"}, flags...)...); code != console.ExitUsage || !strings.Contains(r.errs, says) {
 				t.Errorf("%q %q: %d %s%s", empty, flags, code, r.out, r.errs)
 			}
 		}
@@ -69,8 +70,8 @@ func TestApplyFindsFaultsFirst(t *testing.T) {
 func TestImportOddCrontab(t *testing.T) {
 	r := newRig(t, nodetest.Start(t, "api"))
 	r.in = "\ufeff# written on another system\r\n0 0 * * 7 /usr/bin/preview\r\n0 1 * * * /bin/a\x00b\r\n0 2 * * * /bin/\xff\xfe\r\n" +
-		"0 3 * * * cat%\xff\r\n0 4 * * * /bin/" + strings.Repeat("x", maxCronCommand) + "\r\n0 5 * * *\t/bin/tab\t-l\r\n61 * * * * /bin/late\r\n61 * * * * /bin/later\r\n0 6 * * * /bin/last"
-	if code := r.run("schedules", "import", "crontab", "-", "--type", "shell", "--yes"); code != exitFailed || !strings.Contains(r.out, "3 to make") {
+		"0 3 * * * cat%\xff\r\n0 4 * * * /bin/" + strings.Repeat("x", 128<<10) + "\r\n0 5 * * *\t/bin/tab\t-l\r\n61 * * * * /bin/late\r\n61 * * * * /bin/later\r\n0 6 * * * /bin/last"
+	if code := r.run("schedules", "import", "crontab", "-", "--type", "shell", "--yes"); code != console.ExitFailed || !strings.Contains(r.out, "3 to make") {
 		t.Errorf("%d %s%s", code, r.out, r.errs)
 	}
 	for _, says := range []string{
@@ -123,7 +124,7 @@ func TestBackfillBrokenOff(t *testing.T) {
 		}
 		return through.RoundTrip(q)
 	})
-	if code := r.run(backfill...); code == exitOK || !strings.Contains(r.errs, "after 10000 runs, of instants before 2026-02-01T02:46:40Z: ") {
+	if code := r.run(backfill...); code == console.ExitOK || !strings.Contains(r.errs, "after 10000 runs, of instants before 2026-02-01T02:46:40Z: ") {
 		t.Errorf("%d %s", code, r.errs)
 	}
 	start, looks := time.Now(), 0

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
 
@@ -39,7 +40,7 @@ func TestAnAppliedPlanIsUnchanged(t *testing.T) {
 		t.Helper()
 		write(fields)
 		r.ok("schedules", "apply", "-", "--yes")
-		if code := r.run("schedules", "apply", "-", "--check"); code != exitOK || !strings.Contains(r.out, "= s") {
+		if code := r.run("schedules", "apply", "-", "--check"); code != console.ExitOK || !strings.Contains(r.out, "= s") {
 			t.Errorf("%s: %d %s%s", what, code, r.out, r.errs)
 		}
 	}
@@ -72,7 +73,7 @@ func TestAnAppliedPlanIsUnchanged(t *testing.T) {
 	} {
 		all["target"] = value
 		write(all)
-		if code := r.run("schedules", "apply", "-", "--check"); code != exitFailed || !strings.Contains(r.out, says) || strings.Contains(r.out+r.errs, "canary") {
+		if code := r.run("schedules", "apply", "-", "--check"); code != console.ExitFailed || !strings.Contains(r.out, says) || strings.Contains(r.out+r.errs, "canary") {
 			t.Errorf("%s: %d %s%s", value, code, r.out, r.errs)
 		}
 	}
@@ -97,7 +98,7 @@ func TestApplyChecksAllBeforeItChangesAnything(t *testing.T) {
 			"line 3: b: target: cannot be used: this server has no webhook secrets", "line 4: c: missed_grace: must lie between 7s", "line 5: d: cron: ", "line 5: d: time_zone: ", "line 6: name: is required", "line 6: cron: ",
 			`line 7: preview: name: must not be "preview"`, "line 7: preview: cron: ", "line 8: e: overlap: must be", "line 8: e: payload.zip: ",
 		} {
-			if code != exitUsage || !strings.Contains(r.errs, says) {
+			if code != console.ExitUsage || !strings.Contains(r.errs, says) {
 				t.Errorf("%s: %d %s\nwant %q", flag, code, r.errs, says)
 			}
 		}
@@ -106,7 +107,7 @@ func TestApplyChecksAllBeforeItChangesAnything(t *testing.T) {
 		t.Error(out)
 	}
 	r.in = "schedules:\n  - {name: a, cron: '@daily', type: a}\n  - {name: a, cron: '@daily', type: b}\n"
-	if code := r.run("schedules", "apply", "-", "--yes"); code != exitUsage || !strings.Contains(r.errs, "line 3: a: name: is given twice") {
+	if code := r.run("schedules", "apply", "-", "--yes"); code != console.ExitUsage || !strings.Contains(r.errs, "line 3: a: name: is given twice") {
 		t.Errorf("%d %s", code, r.errs)
 	}
 }

@@ -22,7 +22,8 @@ func TestPlanOfAnIntervalIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	planOf := func() (p planned) {
+	type plan struct{ Appear, Vanish, Move []client.PreviewItem }
+	planOf := func() (p plan) {
 		t.Helper()
 		r.run("schedules", "apply", file, "--check", "--json", "--days", "10")
 		if err := json.Unmarshal([]byte(r.out), &p); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/adapters/sqlite"
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/core/schedule"
 	"github.com/belfry-dev/belfry/internal/nodetest"
@@ -48,7 +49,7 @@ func TestInvalidSchedulesAreShown(t *testing.T) {
 	if !strings.Contains(r.out, "broken    schedule      bad makes no runs: "+reason) || !strings.Contains(r.out, "→ belfry schedules put a good definition") {
 		t.Error(r.out)
 	}
-	if code := r.run("schedules", "next", "bad"); code != exitConflict || !strings.Contains(r.errs, reason) {
+	if code := r.run("schedules", "next", "bad"); code != console.ExitConflict || !strings.Contains(r.errs, reason) {
 		t.Errorf("%d %s", code, r.errs)
 	}
 	applied := filepath.Join(t.TempDir(), "schedules.yaml")
@@ -89,7 +90,7 @@ func TestSchedulesThatNeverComeDueAreShown(t *testing.T) {
 	if out := r.ok("schedules", "get", "bad"); !strings.Contains(out, "state         invalid\n") || !strings.Contains(out, "invalid       "+reason) || !strings.Contains(out, "next due      "+due) {
 		t.Error(out)
 	}
-	if code := r.run("doctor"); code != exitFailed || !strings.Contains(r.out, "broken    schedule      bad makes no runs: "+reason) {
+	if code := r.run("doctor"); code != console.ExitFailed || !strings.Contains(r.out, "broken    schedule      bad makes no runs: "+reason) {
 		t.Errorf("%d %s", code, r.out)
 	}
 	applied := filepath.Join(t.TempDir(), "schedules.yaml")
@@ -126,7 +127,7 @@ func TestDoctorNamesOverdueSchedules(t *testing.T) {
 		}
 	}
 	r := newRig(t, nodetest.StartOn(t, "api", store))
-	if code := r.run("doctor"); code != exitFailed || strings.Count(r.out, "broken    schedule ") != 1 || !strings.Contains(r.out, "broken    schedule      late (tenant acme) has been due for 10m0s\n") {
+	if code := r.run("doctor"); code != console.ExitFailed || strings.Count(r.out, "broken    schedule ") != 1 || !strings.Contains(r.out, "broken    schedule      late (tenant acme) has been due for 10m0s\n") {
 		t.Errorf("%d %s", code, r.out)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
 
@@ -50,7 +51,7 @@ func TestSchedulesFromTheCommandLine(t *testing.T) {
 	if out := r.ok("schedules", "occurrences", name) + r.ok("alerts", "list"); out != "nothing is in the ledger\nthere are no alerts\n" {
 		t.Error(out)
 	}
-	if code := r.run("schedules", "delete", name); code != exitUsage || !strings.Contains(r.errs, "--yes does it") {
+	if code := r.run("schedules", "delete", name); code != console.ExitUsage || !strings.Contains(r.errs, "--yes does it") {
 		t.Error(code, r.errs)
 	}
 	r.ok("schedules", "delete", name, "--yes")
@@ -59,14 +60,14 @@ func TestSchedulesFromTheCommandLine(t *testing.T) {
 		code int
 		says string
 	}{
-		{"schedules get nothing", exitNotFound, "there is no schedule"},
-		{"schedules put a --cron 0_0_30_2_* --type a", exitUsage, "cron"},
-		{"schedules put a --cron @daily", exitUsage, "type: must be"},
-		{"schedules put a --type a", exitUsage, "cron: is required, or every"},
-		{"schedules preview --cron @daily --from tomorrow", exitUsage, "--from must be an RFC 3339 time"},
-		{"schedules backfill a", exitUsage, "wants --from and --to"},
-		{"schedules apply /nowhere", exitUsage, "/nowhere"},
-		{"schedules import crontab testdata/crontab", exitUsage, "wants --type"},
+		{"schedules get nothing", console.ExitNotFound, "there is no schedule"},
+		{"schedules put a --cron 0_0_30_2_* --type a", console.ExitUsage, "cron"},
+		{"schedules put a --cron @daily", console.ExitUsage, "type: must be"},
+		{"schedules put a --type a", console.ExitUsage, "cron: is required, or every"},
+		{"schedules preview --cron @daily --from tomorrow", console.ExitUsage, "--from must be an RFC 3339 time"},
+		{"schedules backfill a", console.ExitUsage, "wants --from and --to"},
+		{"schedules apply /nowhere", console.ExitUsage, "/nowhere"},
+		{"schedules import crontab testdata/crontab", console.ExitUsage, "wants --type"},
 	} {
 		if code := r.run(strings.Fields(c.args)...); code != c.code || !strings.Contains(r.errs, c.says) {
 			t.Errorf("belfry %s: %d %s", c.args, code, r.errs)
@@ -89,13 +90,13 @@ func TestApply(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(string(text))
-	if code := r.run("schedules", "apply", file, "--check"); code != exitFailed || !strings.Contains(r.out, "+ nightly: is new — At 02:30 every day, Asia/Tokyo") || strings.Count(r.out, "appears") != 17 || !strings.Contains(r.out, "… and 990 more") {
+	if code := r.run("schedules", "apply", file, "--check"); code != console.ExitFailed || !strings.Contains(r.out, "+ nightly: is new — At 02:30 every day, Asia/Tokyo") || strings.Count(r.out, "appears") != 17 || !strings.Contains(r.out, "… and 990 more") {
 		t.Fatalf("%d %s", code, r.out)
 	}
 	if out := r.ok("schedules", "list"); out != "there are no schedules\n" {
 		t.Errorf("--check made some: %s", out)
 	}
-	if code := r.run("schedules", "apply", file); code != exitUsage || !strings.Contains(r.errs, "2 to make") {
+	if code := r.run("schedules", "apply", file); code != console.ExitUsage || !strings.Contains(r.errs, "2 to make") {
 		t.Errorf("%d %s", code, r.errs)
 	}
 	r.ok("schedules", "apply", file, "--yes")
@@ -104,22 +105,22 @@ func TestApply(t *testing.T) {
 	}
 	moved := strings.Replace(string(text), "30 2 * * *", "45 3 * * *", 1)
 	write(moved)
-	if code := r.run("schedules", "apply", file, "--check", "--days", "3"); code != exitFailed || strings.Count(r.out, "T02:30:00+0") != 3 || strings.Count(r.out, " moves to ") != 3 || !strings.Contains(r.out, "~ nightly: changes cron") {
+	if code := r.run("schedules", "apply", file, "--check", "--days", "3"); code != console.ExitFailed || strings.Count(r.out, "T02:30:00+0") != 3 || strings.Count(r.out, " moves to ") != 3 || !strings.Contains(r.out, "~ nightly: changes cron") {
 		t.Errorf("%d %s", code, r.out)
 	}
 	write(strings.Replace(string(text), "full: true", "full: false", 1))
-	if code := r.run("schedules", "apply", file, "--check"); code != exitFailed || !strings.Contains(r.out, "changes payload") || !strings.Contains(r.out, "no run of the next 7 days changes") {
+	if code := r.run("schedules", "apply", file, "--check"); code != console.ExitFailed || !strings.Contains(r.out, "changes payload") || !strings.Contains(r.out, "no run of the next 7 days changes") {
 		t.Errorf("%d %s", code, r.out)
 	}
 	write(strings.Replace(string(text), "type: echo", "type: echo\n    paused: true", 1))
-	if code := r.run("schedules", "apply", file, "--check"); code != exitFailed || !strings.Contains(r.out, "vanishes") || strings.Contains(r.out, "appears") {
+	if code := r.run("schedules", "apply", file, "--check"); code != console.ExitFailed || !strings.Contains(r.out, "vanishes") || strings.Contains(r.out, "appears") {
 		t.Errorf("%d %s", code, r.out)
 	}
 	write("schedules:\n  - {name: nightly, cron: 30 2 * * *, time_zone: Asia/Tokyo, type: report.nightly, payload: {full: true}, missed: once, expect_within: 1h}\n")
 	if out := r.ok("schedules", "apply", file, "--yes"); !strings.Contains(out, "heartbeat: not in the file; stays") {
 		t.Errorf("%s", out)
 	}
-	if code := r.run("schedules", "apply", file, "--check", "--delete", "--json"); code != exitFailed || !strings.Contains(r.out, `"action":"delete"`) {
+	if code := r.run("schedules", "apply", file, "--check", "--delete", "--json"); code != console.ExitFailed || !strings.Contains(r.out, `"action":"delete"`) {
 		t.Errorf("%d %s", code, r.out)
 	}
 	r.ok("schedules", "apply", file, "--delete", "--yes")
@@ -133,7 +134,7 @@ func TestApply(t *testing.T) {
 		"schedules:\n  - {name: a, cron: '@daily', type: a, 1: x}": "1",
 	} {
 		write(bad)
-		if code := r.run("schedules", "apply", file, "--yes"); code != exitUsage || !strings.Contains(r.errs, says) {
+		if code := r.run("schedules", "apply", file, "--yes"); code != console.ExitUsage || !strings.Contains(r.errs, says) {
 			t.Errorf("%q: %d %s", bad, code, r.errs)
 		}
 	}
@@ -143,7 +144,7 @@ func TestApply(t *testing.T) {
 func TestImportCrontab(t *testing.T) {
 	r := newRig(t, nodetest.Start(t, "api"))
 	file := filepath.Join(t.TempDir(), "out.yaml")
-	if code := r.run("schedules", "import", "crontab", "testdata/crontab", "--type", "shell", "--out", file); code != exitFailed {
+	if code := r.run("schedules", "import", "crontab", "testdata/crontab", "--type", "shell", "--out", file); code != console.ExitFailed {
 		t.Fatalf("%d %s", code, r.errs)
 	}
 	for _, says := range []string{"line 2 is left out: the variable SHELL", "line 3 is left out: the variable MAILTO", "line 9 was not taken: @reboot", "line 10 was not taken: cron: ", "line 11 was not taken: cron: ", "line 12 was not taken: no command", "4 lines taken, 4 not; 2 variables left out"} {
@@ -182,53 +183,31 @@ func TestImportCrontab(t *testing.T) {
 func TestImportCrontabAtOnce(t *testing.T) {
 	r := newRig(t, nodetest.Start(t, "api"))
 	file := []string{"schedules", "import", "crontab", "testdata/crontab", "--type", "shell"}
-	if code := r.run(file...); code != exitUsage || !strings.Contains(r.errs, "4 to make") || !strings.Contains(r.errs, "--yes does it") {
+	if code := r.run(file...); code != console.ExitUsage || !strings.Contains(r.errs, "4 to make") || !strings.Contains(r.errs, "--yes does it") {
 		t.Errorf("%d %s%s", code, r.out, r.errs)
 	}
-	if code := r.run(append(file, "--dry-run")...); code != exitFailed || !strings.Contains(r.out, "+ backup.sh: is new — At 02:30 every day") || !strings.Contains(r.out, " appears") || !strings.Contains(r.errs, "line 9 was not taken: @reboot") {
+	if code := r.run(append(file, "--dry-run")...); code != console.ExitFailed || !strings.Contains(r.out, "+ backup.sh: is new — At 02:30 every day") || !strings.Contains(r.out, " appears") || !strings.Contains(r.errs, "line 9 was not taken: @reboot") {
 		t.Errorf("%d %s%s", code, r.out, r.errs)
 	}
 	if out := r.ok("schedules", "list"); out != "there are no schedules\n" {
 		t.Error(out)
 	}
-	if code := r.run(append(file, "--yes")...); code != exitFailed || !strings.Contains(r.out, "done\n") || !strings.Contains(r.errs, "4 lines taken, 4 not; 2 variables left out") {
+	if code := r.run(append(file, "--yes")...); code != console.ExitFailed || !strings.Contains(r.out, "done\n") || !strings.Contains(r.errs, "4 lines taken, 4 not; 2 variables left out") {
 		t.Errorf("%d %s%s", code, r.out, r.errs)
 	}
 	r.ok("schedules", "put", "probe", "--cron", "@hourly", "--type", "shell", "--payload", `{"command":"/usr/local/bin/probe --quiet"}`)
-	if code := r.run(append(file, "--yes")...); code != exitFailed || !strings.Contains(r.out, "0 to make, 0 to change, 0 to delete, 3 unchanged") ||
+	if code := r.run(append(file, "--yes")...); code != console.ExitFailed || !strings.Contains(r.out, "0 to make, 0 to change, 0 to delete, 3 unchanged") ||
 		!strings.Contains(r.errs, "line 4 was not taken: there is a schedule probe already, with another cron: it stays as it is") {
 		t.Errorf("%d %s%s", code, r.out, r.errs)
 	}
 	if out := r.ok("schedules", "get", "probe", "--json"); !strings.Contains(out, `"cron":"@hourly"`) {
 		t.Error(out)
 	}
-	if code := r.run(append(file, "--dry-run", "--json")...); code != exitFailed || strings.Count(r.out, `"action":"not_taken"`) != 5 || strings.Count(r.out, `"action":"variable"`) != 2 || strings.Count(r.out, `"action":"unchanged"`) != 3 {
+	if code := r.run(append(file, "--dry-run", "--json")...); code != console.ExitFailed || strings.Count(r.out, `"action":"not_taken"`) != 5 || strings.Count(r.out, `"action":"variable"`) != 2 || strings.Count(r.out, `"action":"unchanged"`) != 3 {
 		t.Errorf("%d %s%s", code, r.out, r.errs)
 	}
 	r.in = "@daily /bin/one\n"
 	if out := r.ok("schedules", "import", "crontab", "-", "--type", "shell", "--yes"); !strings.Contains(out, "1 to make") {
 		t.Error(out)
 	}
-}
-
-func FuzzReadCrontab(f *testing.F) {
-	text, err := os.ReadFile("testdata/crontab")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(string(text), true)
-	f.Add("@reboot\n% % %\nA=\n\"A\"=1\n* * * * * \\%\\\n", false)
-	f.Fuzz(func(t *testing.T, text string, system bool) {
-		names := map[string]bool{}
-		kind := ownCrontab
-		if system {
-			kind = systemCrontab
-		}
-		for _, l := range readCrontab(text, "", kind) {
-			if l.number < 1 || l.number > strings.Count(text, "\n")+1 || l.fault == "" && (l.name == "" || l.command == "" || names[l.name]) {
-				t.Fatalf("%q: %+v", text, l)
-			}
-			names[l.name] = l.fault == ""
-		}
-	})
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
 
@@ -51,8 +52,8 @@ func TestCommandsWithSeveralIDsNameAllUnknownOnes(t *testing.T) {
 			t.Helper()
 			args := append(strings.Fields(path), is.unknown[0], id, is.unknown[1])
 			code := is.on.run(append(args, flags...)...)
-			if code != exitNotFound || !strings.Contains(is.on.out, strings.ReplaceAll(want, "ID", id)) {
-				t.Errorf("%q %q: %d, want %d and %q\n%s%s", args, flags, code, exitNotFound, want, is.on.out, is.on.errs)
+			if code != console.ExitNotFound || !strings.Contains(is.on.out, strings.ReplaceAll(want, "ID", id)) {
+				t.Errorf("%q %q: %d, want %d and %q\n%s%s", args, flags, code, console.ExitNotFound, want, is.on.out, is.on.errs)
 			}
 			for _, name := range is.unknown {
 				if !strings.Contains(is.on.errs, name) {

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -14,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
 
@@ -71,9 +69,9 @@ func TestFileOfJobs(t *testing.T) {
 null
 {"type":"a","nonsense":1}
 {"type":"a","type":"b"}
-` + strings.Repeat("x", maxLine+10) + "\n" + `{"type":"last","delay":"1h"}`
+` + strings.Repeat("x", 2<<20) + "\n" + `{"type":"last","delay":"1h"}`
 	name := write(t, "pay day %20 🎉.jsonl", text)
-	if code := r.run("jobs", "submit", "--file", name, "--batch", "3"); code != exitFailed {
+	if code := r.run("jobs", "submit", "--file", name, "--batch", "3"); code != console.ExitFailed {
 		t.Errorf("exit code %d\n%s", code, r.errs)
 	}
 	if r.out != "15 lines: 5 submitted, 1 there already, 9 refused\n" {
@@ -91,7 +89,7 @@ null
 	if !strings.Contains(r.ok("jobs", "list", "--json"), `"payload":{"x":1e5,"é":"<>"}`) {
 		t.Errorf("a payload was rewritten:\n%s", r.out)
 	}
-	if code := r.run("jobs", "submit", "--file", name); code != exitFailed || r.out != "15 lines: 0 submitted, 6 there already, 9 refused\n" {
+	if code := r.run("jobs", "submit", "--file", name); code != console.ExitFailed || r.out != "15 lines: 0 submitted, 6 there already, 9 refused\n" {
 		t.Errorf("again: %d %q", code, r.out)
 	}
 	r.in = text
@@ -111,9 +109,9 @@ func TestFileInterruptedAndRunAgain(t *testing.T) {
 		name string
 		code int
 	}{
-		{"Ctrl-C", exitInterrupted},
-		{"the server goes away", exitUnreachable},
-		{"the server goes away at once", exitUnreachable},
+		{"Ctrl-C", console.ExitInterrupted},
+		{"the server goes away", console.ExitUnreachable},
+		{"the server goes away at once", console.ExitUnreachable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, nodetest.Start(t, "all"))
@@ -122,7 +120,7 @@ func TestFileInterruptedAndRunAgain(t *testing.T) {
 			defer cancel()
 			whole := r.trip
 			b := &breaks{RoundTripper: whole, at: 2, cancel: cancel}
-			if c.code == exitUnreachable {
+			if c.code == console.ExitUnreachable {
 				b.cancel, b.lose = func() {}, true
 				if strings.HasSuffix(c.name, "at once") {
 					b.at = 1
@@ -191,7 +189,7 @@ func TestFileCtrlCWaitsForTheAnswer(t *testing.T) {
 		return whole.RoundTrip(q)
 	})
 	code := r.run("jobs", "submit", "--file", name, "--batch", "5")
-	if code != exitInterrupted || r.out != "5 lines: 5 submitted, 0 there already, 0 refused\n" || !strings.Contains(r.errs, "stopped behind line 5") {
+	if code != console.ExitInterrupted || r.out != "5 lines: 5 submitted, 0 there already, 0 refused\n" || !strings.Contains(r.errs, "stopped behind line 5") {
 		t.Errorf("%d %q %q", code, r.out, r.errs)
 	}
 }
@@ -210,7 +208,7 @@ func TestProgress(t *testing.T) {
 		t.Errorf("plain: %q", r.errs)
 	}
 	r.bars = true
-	if code := r.run("jobs", "submit", "--file", name, "--batch", "2"); code != exitNothingNew {
+	if code := r.run("jobs", "submit", "--file", name, "--batch", "2"); code != console.ExitNothingNew {
 		t.Errorf("again: %d", code)
 	}
 	if want := "\r\x1b[K[###############...............] 2 lines (50%)"; !strings.HasPrefix(r.errs, want) || !strings.HasSuffix(r.errs, "\r\x1b[K") {
@@ -223,68 +221,10 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-func TestLinesAreReadOfAnyShape(t *testing.T) {
-	for text, want := range map[string]int{"": 0, "\n\n \t\r\n": 0, "{}": 1, "{}\n": 1, "{}\r\n{}": 2, "x\n" + strings.Repeat("y", 3*maxLine): 2} {
-		l := newLines(strings.NewReader(text), "f")
-		n := 0
-		for {
-			_, err := l.next()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			n++
-		}
-		if n != want || l.offset != int64(len(text)) {
-			t.Errorf("%.20q: %d lines, want %d; offset %d of %d", text, n, want, l.offset, len(text))
-		}
-	}
-	broken := newLines(io.MultiReader(strings.NewReader("{}\n{"), brokenReader{}), "f")
-	if _, err := broken.next(); err != nil {
-		t.Error(err)
-	}
-	if _, err := broken.next(); err == nil || errors.Is(err, io.EOF) {
-		t.Errorf("a broken file ends with %v", err)
-	}
-}
-
-type brokenReader struct{}
-
-func (brokenReader) Read([]byte) (int, error) { return 0, errors.New("disk gone") }
-
-func TestDedupeKeysOfLines(t *testing.T) {
-	keys := func(name, text string) []string {
-		l := newLines(strings.NewReader(text), name)
-		var keys []string
-		for {
-			one, err := l.next()
-			if err != nil {
-				return keys
-			}
-			keys = append(keys, string(bytes.TrimSpace(one.document)))
-		}
-	}
-	a, b := keys("f", `{"type":"a"}`+"\n"+`{"type":"a"}`+"\n"), keys("g", `{"type":"a"}`)
-	if a[0] == a[1] || a[0] == b[0] || keys("f", ` {"type":"a"} `)[0] != a[0] {
-		t.Errorf("%q %q", a, b)
-	}
-	if !regexp.MustCompile(`^\{"dedupe_key":"line-[0-9a-f]{32}","type":"a"\}$`).MatchString(a[0]) {
-		t.Error(a[0])
-	}
-	if got := keys("f", "{ }")[0]; !regexp.MustCompile(`^\{"dedupe_key":"line-[0-9a-f]{32}"\}$`).MatchString(got) {
-		t.Error(got)
-	}
-	if got := keys("f", `{"dedupe_key":null}`)[0]; got != `{"dedupe_key":null}` {
-		t.Error(got)
-	}
-}
-
 // A directory is no file of jobs, and running the command again would not help.
 func TestSubmitRefusesADirectory(t *testing.T) {
 	r := newRig(t, "http://127.0.0.1:1")
-	if code := r.run("jobs", "submit", "--file", t.TempDir()); code != exitUsage || !strings.Contains(r.errs, "--file: ") || !strings.Contains(r.errs, "is a directory") || strings.Contains(r.errs, "run it again") {
+	if code := r.run("jobs", "submit", "--file", t.TempDir()); code != console.ExitUsage || !strings.Contains(r.errs, "--file: ") || !strings.Contains(r.errs, "is a directory") || strings.Contains(r.errs, "run it again") {
 		t.Errorf("%d %s", code, r.errs)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/client"
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 	"github.com/belfry-dev/belfry/internal/testenv"
@@ -59,7 +60,7 @@ func TestLargeFile(t *testing.T) {
 	start := time.Now()
 	out, errs, code := outcome(t, again)
 	want := fmt.Sprintf("%d lines: %d submitted, 0 there already, 0 refused\n", lines-half, lines-half)
-	if code != exitOK || out != want || !strings.Contains(errs, fmt.Sprintf("goes on behind line %d,", half)) {
+	if code != console.ExitOK || out != want || !strings.Contains(errs, fmt.Sprintf("goes on behind line %d,", half)) {
 		t.Fatalf("run again: %d\n%s%s\nwant %s", code, out, errs, want)
 	}
 	t.Logf("the other %d lines took %s", lines-half, time.Since(start).Round(time.Millisecond))
@@ -97,7 +98,7 @@ func interruptHalfway(t *testing.T, c *exec.Cmd, store core.Store, half int) (li
 	for lines := bufio.NewScanner(stderr); lines.Scan(); {
 		said.WriteString(lines.Text() + "\n")
 	}
-	if err := c.Wait(); c.ProcessState.ExitCode() != exitInterrupted {
+	if err := c.Wait(); c.ProcessState.ExitCode() != console.ExitInterrupted {
 		t.Fatalf("%v\n%s", err, said.String())
 	}
 	stopped := regexp.MustCompile(`stopped behind line (\d+)`).FindStringSubmatch(said.String())

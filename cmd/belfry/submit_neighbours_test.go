@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
 
@@ -80,7 +81,7 @@ func TestOneBadLineStopsNoNeighbour(t *testing.T) {
 				t.Errorf("line %d: %q, want %q", n, said, rule)
 			}
 		}
-		if done := strings.Count(r.out, `"id":`); code != exitFailed || len(refused) != len(says) || done != goods {
+		if done := strings.Count(r.out, `"id":`); code != console.ExitFailed || len(refused) != len(says) || done != goods {
 			t.Errorf("batches of %s: code %d, %d refused of %d, %d submitted of %d\n%.500s", batch, code, len(refused), len(says), done, goods, r.errs)
 		}
 	}
@@ -112,7 +113,7 @@ func TestARefusedBatchIsTakenApart(t *testing.T) {
 		fmt.Fprintf(&text, `{"type":"a","delay":"1h","payload":%q}`+"\n", payload)
 	}
 	code := r.run("jobs", "submit", "--file", write(t, "jobs.jsonl", text.String()))
-	if code != exitFailed || r.out != "40 lines: 37 submitted, 0 there already, 3 refused\n" || r.errs != "line 3: body: is bad\nline 4: body: is bad\nline 40: body: is bad\n" {
+	if code != console.ExitFailed || r.out != "40 lines: 37 submitted, 0 there already, 3 refused\n" || r.errs != "line 3: body: is bad\nline 4: body: is bad\nline 40: body: is bad\n" {
 		t.Errorf("%d %q %q", code, r.out, r.errs)
 	}
 	r.trip = whole
@@ -143,19 +144,19 @@ func TestFilesOfOneNameAreNotOneFile(t *testing.T) {
 		args      string
 		code, new int
 	}{
-		{"mon/jobs.jsonl", exitOK, 2},
-		{"tue/jobs.jsonl", exitOK, 2},
-		{"mon/jobs.jsonl", exitNothingNew, 0},
-		{filepath.Join(dir, "mon", "jobs.jsonl"), exitNothingNew, 0},
-		{"tue/../mon/jobs.jsonl", exitNothingNew, 0},
-		{"latest/jobs.jsonl", exitNothingNew, 0},
-		{"mon/jobs.jsonl --name week", exitOK, 2},
-		{"tue/jobs.jsonl --name week", exitNothingNew, 0},
-		{"- --name week", exitNothingNew, 0},
-		{"tue/jobs.jsonl --name other", exitOK, 2},
-		{"-", exitOK, 2},
-		{"-", exitNothingNew, 0},
-		{"- --json", exitNothingNew, 0},
+		{"mon/jobs.jsonl", console.ExitOK, 2},
+		{"tue/jobs.jsonl", console.ExitOK, 2},
+		{"mon/jobs.jsonl", console.ExitNothingNew, 0},
+		{filepath.Join(dir, "mon", "jobs.jsonl"), console.ExitNothingNew, 0},
+		{"tue/../mon/jobs.jsonl", console.ExitNothingNew, 0},
+		{"latest/jobs.jsonl", console.ExitNothingNew, 0},
+		{"mon/jobs.jsonl --name week", console.ExitOK, 2},
+		{"tue/jobs.jsonl --name week", console.ExitNothingNew, 0},
+		{"- --name week", console.ExitNothingNew, 0},
+		{"tue/jobs.jsonl --name other", console.ExitOK, 2},
+		{"-", console.ExitOK, 2},
+		{"-", console.ExitNothingNew, 0},
+		{"- --json", console.ExitNothingNew, 0},
 	} {
 		code := r.run(append([]string{"jobs", "submit", "--file"}, strings.Fields(step.args)...)...)
 		if code != step.code || !strings.Contains(r.out, fmt.Sprintf("2 lines: %d submitted, %d there already", step.new, 2-step.new)) && !strings.HasSuffix(step.args, "json") {
@@ -168,7 +169,7 @@ func TestFilesOfOneNameAreNotOneFile(t *testing.T) {
 	if out := r.ok("jobs", "submit", "--file", "mon/jobs.jsonl"); out != "3 lines: 1 submitted, 2 there already, 0 refused\n" {
 		t.Error(out)
 	}
-	if code := r.run("jobs", "submit", "--file", os.DevNull); code != exitOK {
+	if code := r.run("jobs", "submit", "--file", os.DevNull); code != console.ExitOK {
 		t.Errorf("an empty file: %d", code)
 	}
 }
@@ -181,12 +182,12 @@ func TestFilesOfOtherEncodings(t *testing.T) {
 	} {
 		for _, args := range [][]string{{"--file", write(t, "jobs.jsonl", text)}, {"--file", "-"}} {
 			r.in = text
-			if code := r.run(append([]string{"jobs", "submit"}, args...)...); code != exitUsage || !strings.Contains(r.errs, "--file ") || !strings.Contains(r.errs, says) {
+			if code := r.run(append([]string{"jobs", "submit"}, args...)...); code != console.ExitUsage || !strings.Contains(r.errs, "--file ") || !strings.Contains(r.errs, says) {
 				t.Errorf("%q: %d %s", text, code, r.errs)
 			}
 		}
 		for _, args := range [][]string{{"jobs", "submit", "a", "--payload"}, {"schedules", "put", "a", "--cron", "@daily", "--type", "a", "--payload"}} {
-			if code := r.run(append(args, "@"+write(t, "payload.json", text))...); code != exitUsage || !strings.Contains(r.errs, "--payload ") || !strings.Contains(r.errs, says) {
+			if code := r.run(append(args, "@"+write(t, "payload.json", text))...); code != console.ExitUsage || !strings.Contains(r.errs, "--payload ") || !strings.Contains(r.errs, says) {
 				t.Errorf("%q: %d %s", text, code, r.errs)
 			}
 		}
@@ -197,7 +198,7 @@ func TestFilesOfOtherEncodings(t *testing.T) {
 	if err := os.WriteFile(name, []byte("\ufeff"+`{"type":"a","delay":"1h"}`+"\r\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code := r.run("jobs", "submit", "--file", name); code != exitNothingNew {
+	if code := r.run("jobs", "submit", "--file", name); code != console.ExitNothingNew {
 		t.Errorf("with a byte order mark: %d %s%s", code, r.out, r.errs)
 	}
 }

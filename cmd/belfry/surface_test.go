@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
 
@@ -82,7 +83,7 @@ func leaves(t *testing.T) map[string]*cobra.Command {
 			}
 		}
 	}
-	walk((&app{}).root())
+	walk(commandTree((&console.App{})))
 	for path := range found {
 		if _, known := samples[path]; !known {
 			t.Errorf("belfry %s has no sample", path)
@@ -137,7 +138,7 @@ func TestBadCommandLines(t *testing.T) {
 		t.Helper()
 		for _, more := range [][]string{nil, {"--json"}} {
 			code := r.run(append(slices.Clone(args), more...)...)
-			if code != exitUsage || !strings.Contains(r.errs, says) {
+			if code != console.ExitUsage || !strings.Contains(r.errs, says) {
 				t.Errorf("belfry %q: %d, want 2 saying %q\n%s%s", args, code, says, r.out, r.errs)
 			}
 			r.proper(args, code, more != nil)
@@ -178,8 +179,11 @@ func (r *rig) proper(args []string, code int, asJSON bool) {
 			r.t.Errorf("belfry %.200q prints a line that is no JSON: %.300q", args, line)
 		}
 	}
-	var doc errorDoc
-	if code != exitOK && r.errs != "" && (json.Unmarshal([]byte(r.errs), &doc) != nil || doc.Exit != code || doc.Error == "") {
+	var doc struct {
+		Error string
+		Exit  int
+	}
+	if code != console.ExitOK && r.errs != "" && (json.Unmarshal([]byte(r.errs), &doc) != nil || doc.Exit != code || doc.Error == "") {
 		r.t.Errorf("belfry %.200q ends with %d and says %s", args, code, r.errs)
 	}
 }
@@ -189,14 +193,14 @@ func TestHostileValues(t *testing.T) {
 	r := newRig(t, nodetest.Start(t, "api"))
 	r.submit("later", "--delay", "1h")
 	texts := []string{"\x1b[2J\x1b]0;owned\x07", strings.Repeat("x", 5000), "\xff\xfe", "../../etc", "%2e%2e%2f?x=1#y", "🎉 \u202e\"'<>&", " ", "\t\n", "-1", "{}", "null"}
-	fine := []int{exitOK, exitFailed, exitUsage, exitNotFound, exitConflict, exitTimeOver}
+	fine := []int{console.ExitOK, console.ExitFailed, console.ExitUsage, console.ExitNotFound, console.ExitConflict, console.ExitTimeOver}
 	tried := 0
 	try := func(args ...string) {
 		t.Helper()
 		for _, more := range [][]string{nil, {"--json"}} {
 			tried++
 			code := r.run(append(slices.Clone(more), args...)...)
-			if finds := args[0] == "doctor" || slices.Contains(args, "crontab"); !slices.Contains(fine, code) || code == exitFailed && !finds {
+			if finds := args[0] == "doctor" || slices.Contains(args, "crontab"); !slices.Contains(fine, code) || code == console.ExitFailed && !finds {
 				t.Errorf("belfry %.200q: %d\n%.500s%.500s", args, code, r.out, r.errs)
 			}
 			r.proper(args, code, more != nil)
@@ -237,13 +241,13 @@ func TestNoFlagIsMeantAsNothing(t *testing.T) {
 			}
 			flags++
 			values, known := badValues[f.Value.Type()]
-			of, ours := f.Value.(*value)
+			of, ours := f.Value.(*console.Value)
 			if !known || !ours && f.Value.Type() != "bool" {
 				t.Errorf("belfry %s --%s is of no kind of flags.go: %T", path, f.Name, f.Value)
 				return
 			}
 			values = append([]string{""}, values...)
-			if ours && !of.raw {
+			if ours && !of.Raw {
 				values = append(values, "k\xe9", "\xff\xfe")
 			}
 			if kind := f.Value.Type(); (kind == "int" || kind == "duration") && zeroIsRefused(path, f) {
@@ -254,7 +258,7 @@ func TestNoFlagIsMeantAsNothing(t *testing.T) {
 					tried++
 					args := samples[path].words(path, append([]string{"--" + f.Name + "=" + text}, more...)...)
 					code := r.run(args...)
-					if code != exitUsage || !strings.Contains(r.errs, "--"+f.Name+" ") || goIsms.MatchString(r.out+r.errs) {
+					if code != console.ExitUsage || !strings.Contains(r.errs, "--"+f.Name+" ") || goIsms.MatchString(r.out+r.errs) {
 						t.Errorf("belfry %q: %d, want 2 naming --%s\n%s%s", args, code, f.Name, r.out, r.errs)
 					}
 					r.proper(args, code, more != nil)
@@ -268,7 +272,7 @@ func TestNoFlagIsMeantAsNothing(t *testing.T) {
 }
 
 // goIsms are what only readers of Go's library know.
-var goIsms = regexp.MustCompile(`strconv\.|time: |parsing "|ParseInt|netip\.|url\.|json: |invalid syntax|value out of range|missing unit|unknown unit|invalid argument|%!|main\.|core\.|0x[0-9a-f]{8}|net/http|dial tcp|context deadline`)
+var goIsms = regexp.MustCompile(`strconv\.|time: |parsing "|ParseInt|netip\.|url\.|json: |invalid syntax|value out of range|missing unit|unknown unit|invalid argument|%!|main\.|console\.|core\.|0x[0-9a-f]{8}|net/http|dial tcp|context deadline`)
 
 // So are arguments, and the variables of the environment.
 func TestNoArgumentOrVariableIsMeantAsNothing(t *testing.T) {
@@ -276,7 +280,7 @@ func TestNoArgumentOrVariableIsMeantAsNothing(t *testing.T) {
 	arguments, variables := 0, 0
 	refused := func(says string, args ...string) {
 		t.Helper()
-		if code := r.run(args...); code != exitUsage || !strings.Contains(r.errs, says) || strings.Contains(r.errs, "canary") {
+		if code := r.run(args...); code != console.ExitUsage || !strings.Contains(r.errs, says) || strings.Contains(r.errs, "canary") {
 			t.Errorf("belfry %q with %q: %d, want 2 saying %q\n%s%s", args, r.env, code, says, r.out, r.errs)
 		}
 	}

@@ -1,62 +1,18 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
-	"reflect"
 	"strings"
 	"testing"
 	"unicode"
-
-	"github.com/mattn/go-runewidth"
 )
 
 // hostile tries to clear the screen, set the title, move the cursor by a C1 control, reorder and break lines.
 const hostile = "a\x1b[2J\x1b]0;owned\x07\u009b31m\u202egnp\u2028b\r\nc\x7f\u200b\U000e0041d"
-
-func TestClean(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                      "",
-		"plain, é, 漢字, 👩‍👧 ok":  "plain, é, 漢字, 👩‍👧 ok",
-		"\x1b[31m":              `\x1b[31m`,
-		"a\nb\tc\rd\x00":        `a\nb\tc\rd\x00`,
-		"\u009b1m\u0085":        `\u009b1m\u0085`,
-		"\u202eabc\u2066\ufeff": `\u202eabc\u2066\ufeff`,
-		"\xff\xc3":              `\xff\xc3`,
-		"\U000e0041":            `\U000e0041`,
-	} {
-		if got := clean(text); got != want {
-			t.Errorf("%q is %q, want %q", text, got, want)
-		}
-	}
-}
-
-func FuzzSafe(f *testing.F) {
-	f.Add(hostile)
-	f.Add("{\"a\":\"\u009b\"}")
-	f.Fuzz(func(t *testing.T, text string) {
-		if bad := unsafe(clean(text)); bad != "" {
-			t.Errorf("%q keeps %s", text, bad)
-		}
-		document, err := json.Marshal(map[string]string{"x": text})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range [][]byte{document, []byte(text), []byte(`"` + text + `"`)} {
-			safe := safeJSON(d)
-			if bad := unsafe(string(safe)); bad != "" || !json.Valid(safe) {
-				t.Errorf("%q keeps %s: %s", text, bad, safe)
-			}
-			var before, after any
-			if json.Unmarshal(d, &before) == nil && (json.Unmarshal(safe, &after) != nil || !reflect.DeepEqual(before, after)) {
-				t.Errorf("%q became %q", before, after)
-			}
-		}
-	})
-}
 
 // unsafe names the first character a terminal could act on; "" means none.
 func unsafe(text string) string {
@@ -141,31 +97,4 @@ func TestHostileTextsStayText(t *testing.T) {
 	}
 }
 
-func TestTablesFitTheTerminal(t *testing.T) {
-	cols := columns("ID", "NAME…", "ERROR…", "STATE")
-	rows := [][]string{
-		{"1", strings.Repeat("漢", 30), strings.Repeat("long ", 30), "done"},
-		{"123456", "👩‍👧 family", "", "failed"},
-		{"2", "x", "y\nz", ""},
-	}
-	for _, width := range []int{0, 12, 20, 25, 34, 40, 60, 79, 80, 120, 200, 300} {
-		var out bytes.Buffer
-		writeTable(&out, width, cols, rows)
-		want := 4
-		if width == 12 || width == 20 || width == 25 { // too narrow for the columns: blocks
-			want = 12
-		}
-		if n := strings.Count(out.String(), "\n"); n != want {
-			t.Errorf("width %d: %d lines\n%s", width, n, out.String())
-		}
-		for line := range strings.Lines(out.String()) {
-			if got := runewidth.StringWidth(strings.TrimSuffix(line, "\n")); width > 0 && got > width {
-				t.Errorf("width %d: a line of %d\n%s", width, got, out.String())
-			}
-		}
-		full := strings.Contains(out.String(), strings.Repeat("long ", 29))
-		if want := width == 0 || width == 300; full != want {
-			t.Errorf("width %d: cut %v\n%s", width, !full, out.String())
-		}
-	}
-}
+func discard(r io.Reader) { _, _ = io.Copy(io.Discard, r) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/client"
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
@@ -34,7 +35,7 @@ func (r *rig) makeToken(args ...string) (text, id string) {
 func TestTokensOverTheAPI(t *testing.T) {
 	r := newRig(t, nodetest.Start(t, "api"))
 	admin, adminID := r.makeToken("--name", "operations", "--role", "admin")
-	if code := r.run("jobs", "list"); code != exitAccess {
+	if code := r.run("jobs", "list"); code != console.ExitAccess {
 		t.Errorf("without a token: %d %s", code, r.errs)
 	}
 	r.env["BELFRY_TOKEN"] = admin
@@ -50,22 +51,22 @@ func TestTokensOverTheAPI(t *testing.T) {
 	}
 	r.env["BELFRY_TOKEN"] = shop
 	r.ok("jobs", "submit", "echo")
-	if code := r.run("tokens", "list"); code != exitAccess || !strings.Contains(r.errs, "all tenants") {
+	if code := r.run("tokens", "list"); code != console.ExitAccess || !strings.Contains(r.errs, "all tenants") {
 		t.Errorf("a tenant's token: %d %s", code, r.errs)
 	}
 	r.env["BELFRY_TOKEN"] = admin
-	if code := r.run("tokens", "revoke", shopID); code != exitUsage || !strings.Contains(r.errs, "shop, role submit, tenant acme") {
+	if code := r.run("tokens", "revoke", shopID); code != console.ExitUsage || !strings.Contains(r.errs, "shop, role submit, tenant acme") {
 		t.Errorf("without --yes: %d %s", code, r.errs)
 	}
 	if out := r.ok("tokens", "revoke", shopID, "--dry-run", "--json"); out != `{"would_revoke":1}`+"\n" {
 		t.Errorf("%q", out)
 	}
 	r.ok("tokens", "revoke", shopID, "--yes")
-	if code := r.run("tokens", "revoke", shopID, "--yes"); code != exitNotFound {
+	if code := r.run("tokens", "revoke", shopID, "--yes"); code != console.ExitNotFound {
 		t.Errorf("again: %d %s", code, r.errs)
 	}
 	r.env["BELFRY_TOKEN"] = shop
-	if code := r.run("jobs", "list"); code != exitAccess {
+	if code := r.run("jobs", "list"); code != console.ExitAccess {
 		t.Errorf("revoked: %d %s", code, r.errs)
 	}
 }
@@ -83,7 +84,7 @@ func TestTokensOnTheDatabase(t *testing.T) {
 		t.Errorf("the list of none\n%s", out)
 	}
 	for _, lesser := range []string{"--role read", "--role submit --tenant acme", "--role admin --tenant acme"} {
-		if code := r.run(append(strings.Fields("tokens create --name first"), strings.Fields(lesser)...)...); code != exitUsage || r.out != "" || !strings.Contains(r.errs, "or set BELFRY_TOKENS") {
+		if code := r.run(append(strings.Fields("tokens create --name first"), strings.Fields(lesser)...)...); code != console.ExitUsage || r.out != "" || !strings.Contains(r.errs, "or set BELFRY_TOKENS") {
 			t.Errorf("%s as the first: %d %s%s", lesser, code, r.out, r.errs)
 		}
 	}
@@ -114,7 +115,7 @@ func TestTokensOnTheDatabase(t *testing.T) {
 		t.Errorf("without a token: %d, %v", response.StatusCode, err)
 	}
 	_, reader := r.makeToken("--name", "reader", "--role", "read", "--database-url", database)
-	if code := r.run("tokens", "revoke", made.ID, "--yes", "--database-url", database); code != exitConflict || !strings.Contains(r.errs, "the last that can make tokens") {
+	if code := r.run("tokens", "revoke", made.ID, "--yes", "--database-url", database); code != console.ExitConflict || !strings.Contains(r.errs, "the last that can make tokens") {
 		t.Errorf("the last admin's: %d %s", code, r.errs)
 	}
 	r.ok("tokens", "revoke", reader, "--yes", "--database-url", database)
@@ -139,7 +140,7 @@ func TestTokenCommandsRefuse(t *testing.T) {
 		"tokens create a --name a --role read":                              "no arguments",
 		"tokens revoke":                                                     "the ids of tokens",
 	} {
-		if code := r.run(strings.Fields(args)...); code != exitUsage || !strings.Contains(r.errs, says) || r.out != "" {
+		if code := r.run(strings.Fields(args)...); code != console.ExitUsage || !strings.Contains(r.errs, says) || r.out != "" {
 			t.Errorf("%s: %d %s%s", args, code, r.out, r.errs)
 		}
 	}
@@ -160,7 +161,7 @@ func TestAFirstTokenThatEndsAtOnceIsRefused(t *testing.T) {
 			time.Now().Add(-24 * time.Hour).Format(time.RFC3339): "expires_at: must lie ahead",
 		} {
 			args := append([]string{"tokens", "create", "--name", "first", "--role", "admin", "--expires", expires}, place...)
-			if code := r.run(args...); code != exitUsage || !strings.Contains(r.errs, says) || r.out != "" {
+			if code := r.run(args...); code != console.ExitUsage || !strings.Contains(r.errs, says) || r.out != "" {
 				t.Errorf("%q by %s: %d %s%s, want %q", expires, way, code, r.out, r.errs, says)
 			}
 		}

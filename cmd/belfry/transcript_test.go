@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/belfry-dev/belfry/adapters/postgres"
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
@@ -141,7 +142,7 @@ func (r *rig) shell(line string) string {
 	}
 	code := r.run(words[1:]...)
 	out := r.out + r.errs
-	if code != exitOK {
+	if code != console.ExitOK {
 		out += "# exit " + string(rune('0'+code)) + "\n"
 	}
 	return out

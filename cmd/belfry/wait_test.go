@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
 
@@ -17,7 +18,7 @@ func TestTheBareCommandHelps(t *testing.T) {
 	if out := r.ok(); !strings.Contains(out, "Available Commands:") || !strings.Contains(out, "Submit, look at and change jobs") || strings.Count(out, "\n") > 40 || r.errs != "" {
 		t.Errorf("%s%s", out, r.errs)
 	}
-	if code := r.run("--json"); code != exitUsage || r.out != "" {
+	if code := r.run("--json"); code != console.ExitUsage || r.out != "" {
 		t.Errorf("%d %s", code, r.out)
 	}
 }
@@ -48,13 +49,13 @@ func TestWaitSaysWhyNothingHappens(t *testing.T) {
 			lines = strings.Split(strings.TrimSpace(r.errs), "\n")
 		}
 		last := lines[len(lines)-1]
-		if code != exitTimeOver || !strings.HasPrefix(lines[0], "job "+id+" ") || !strings.Contains(lines[0], says) || !strings.HasPrefix(last, "belfry: job "+id+": the time to wait is over; it ") || !strings.Contains(last, says) {
+		if code != console.ExitTimeOver || !strings.HasPrefix(lines[0], "job "+id+" ") || !strings.Contains(lines[0], says) || !strings.HasPrefix(last, "belfry: job "+id+": the time to wait is over; it ") || !strings.Contains(last, says) {
 			t.Errorf("%d, want %q:\n%s", code, says, r.errs)
 		}
 		if id == later && len(lines) != 2 {
 			t.Errorf("says the same again:\n%s", r.errs)
 		}
-		if code := r.run("jobs", "wait", id, "--for", "100ms", "--json"); code != exitTimeOver || !strings.HasPrefix(r.errs, `{"error":"job `+id) {
+		if code := r.run("jobs", "wait", id, "--for", "100ms", "--json"); code != console.ExitTimeOver || !strings.HasPrefix(r.errs, `{"error":"job `+id) {
 			t.Errorf("%d %s", code, r.errs)
 		}
 	}
@@ -77,7 +78,7 @@ func TestWhyAJobThatIsDueWaits(t *testing.T) {
 			fmt.Fprint(w, `{"id":"1","type":"a","priority":"default","status":"queued","run_at":"2026-01-02T03:04:05Z"}`)
 		}))
 		r := newRig(t, server.URL)
-		if code := r.run("jobs", "wait", "1", "--for", "1ms"); code != exitTimeOver || !strings.Contains(r.errs, says) || !strings.Contains(r.errs, "it is queued, due since 2026-01-02 03:04:05Z") {
+		if code := r.run("jobs", "wait", "1", "--for", "1ms"); code != console.ExitTimeOver || !strings.Contains(r.errs, says) || !strings.Contains(r.errs, "it is queued, due since 2026-01-02 03:04:05Z") {
 			t.Errorf("%s: %d %s", stats, code, r.errs)
 		}
 		server.Close()

@@ -13,7 +13,7 @@ func TestWebhookSecret(t *testing.T) {
 	newest := "whsec_" + base64.StdEncoding.EncodeToString([]byte("canary of the newest secret"))
 	older := "whsec_" + base64.StdEncoding.EncodeToString([]byte("canary of an older secret!!"))
 	r := newRig(t, "http://127.0.0.1:1")
-	r.env[secretsVariable] = newest + "," + older
+	r.env["BELFRY_WEBHOOK_SECRETS"] = newest + "," + older
 	for line, scope := range map[string][2]string{
 		"--tenant acme": {"acme", ""}, "--type invoice.send": {"", "invoice.send"}, "--type belfry.alert": {"", "belfry.alert"},
 		"--tenant acme --type invoice.send": {"acme", "invoice.send"}, "--tenant café": {"café", ""},
@@ -38,13 +38,13 @@ func TestWebhookSecret(t *testing.T) {
 		{newest, []string{"--tenant", ""}, "--tenant"},
 		{newest, []string{"--type", "a b"}, "--type"},
 		{newest, []string{"--tenant", "a\nb"}, "--tenant"},
-		{"", []string{"--tenant", "acme"}, secretsVariable},
-		{"canary", []string{"--tenant", "acme"}, secretsVariable},
-		{"whsec_Y2FuYXJ5", []string{"--tenant", "acme"}, secretsVariable},
+		{"", []string{"--tenant", "acme"}, "BELFRY_WEBHOOK_SECRETS"},
+		{"canary", []string{"--tenant", "acme"}, "BELFRY_WEBHOOK_SECRETS"},
+		{"whsec_Y2FuYXJ5", []string{"--tenant", "acme"}, "BELFRY_WEBHOOK_SECRETS"},
 	} {
-		r.env[secretsVariable] = c.secrets
+		r.env["BELFRY_WEBHOOK_SECRETS"] = c.secrets
 		if c.secrets == "" {
-			delete(r.env, secretsVariable)
+			delete(r.env, "BELFRY_WEBHOOK_SECRETS")
 		}
 		code := r.run(append([]string{"webhooks", "secret"}, c.args...)...)
 		out, errs := r.out, r.errs
