@@ -55,8 +55,8 @@ func (q *Queue) OpenSubscription(ctx context.Context, p core.Priority) (core.Sub
 	}
 	s.poll = gather.NewPoll(s.longPoll, s.giveBack)
 	s.life, s.stop = context.WithCancel(context.Background())
-	s.acks = gather.New(s.sendAcks, gather.Options{Most: batchSize, Wait: ackWait, Calls: connections / 4, Timeout: callTimeout})
-	s.changes = gather.New(s.sendChanges, gather.Options{Most: batchSize, Wait: changeWait, Calls: connections / 4, Timeout: callTimeout})
+	s.acks = gather.New(s.sendAcks, gather.Options{MaxItems: batchSize, Wait: ackWait, Calls: connections / 4, Timeout: callTimeout})
+	s.changes = gather.New(s.sendChanges, gather.Options{MaxItems: batchSize, Wait: changeWait, Calls: connections / 4, Timeout: callTimeout})
 	return s, nil
 }
 

@@ -56,8 +56,8 @@ func (q *Queue) OpenSubscription(ctx context.Context, p core.Priority) (core.Sub
 	s := &subscription{client: client, name: at.subscription, opts: q.opts, turn: make(chan struct{}, 1)}
 	s.life, s.stop = context.WithCancel(context.Background())
 	s.poll = gather.NewPoll(s.pull, s.giveBack)
-	s.acks = gather.New(s.sendAcks, gather.Options{Most: batchSize, Wait: ackWait, Timeout: callTimeout})
-	s.changes = gather.New(s.sendChanges, gather.Options{Most: batchSize, Wait: changeWait, Timeout: callTimeout})
+	s.acks = gather.New(s.sendAcks, gather.Options{MaxItems: batchSize, Wait: ackWait, Timeout: callTimeout})
+	s.changes = gather.New(s.sendChanges, gather.Options{MaxItems: batchSize, Wait: changeWait, Timeout: callTimeout})
 	return s, nil
 }
 

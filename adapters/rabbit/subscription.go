@@ -65,7 +65,7 @@ func (q *Queue) openSubscription(ctx context.Context, at place) (*subscription, 
 		_ = conn.hangUp(ctx)
 		return nil, err
 	}
-	s.releases = gather.New(s.sendDelayed, gather.Options{Most: releaseBatch, Calls: 1})
+	s.releases = gather.New(s.sendDelayed, gather.Options{MaxItems: releaseBatch, Calls: 1})
 	return s, nil
 }
 

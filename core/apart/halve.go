@@ -9,9 +9,9 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Halve runs act on all items at once. If one raises an error, it runs act on the halves, and so on until the item is alone,
-// and passes that item to alone. So the others take only a few more calls. It ends with the first error that is not a row's,
-// or with ctx.
+// Halve runs act on all items at once. If one raises an error, Halve splits the items and tries again until that item is
+// alone, then calls alone with it. The others therefore need only a few more calls. Halve stops at the first error that is
+// not about one row, or when ctx ends.
 func Halve[T any](ctx context.Context, items []T, act func([]T) error, alone func(T, error) error) error {
 	if len(items) == 0 {
 		return nil
@@ -50,13 +50,13 @@ func Text(err error) string {
 	return text
 }
 
-// skimTries bounds how many rows with an error a Skim finds; the next Skim tries them again.
+// skimTries is the maximum number of failing rows that one Skim finds. The next Skim tries them again.
 const skimTries = 100
 
-// Skim works through rows in their order, batch by batch: act handles up to n rows after the first skip ones, which stay,
-// and returns how many it removed. If a row raises an error, the batches become smaller until the row is alone; Skim then
-// passes it to alone and skips it. It ends with a batch that is not full, after a number of full batches, or with the first
-// error that is not a row's. It returns the number of removed rows.
+// Skim works through rows in order, batch by batch. act skips the first skip rows, which stay, handles up to n of the others
+// and returns how many it removed. If a row raises an error, Skim makes the batches smaller until the row is alone, passes
+// it to alone and skips it from then on. It stops after a batch that was not full, after the given number of full batches,
+// or at the first error that is not about one row. It returns the number of removed rows.
 func Skim(n, batches int, act func(n, skip int) (int, error), alone func(skip int, err error) error) (sum int, err error) {
 	full, skip, found := n, 0, 0
 	for batches > 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// TestHalve: whichever items raise an error, the others are done once, each of these is told alone, and the calls are few.
+// TestHalve: failing items are reported one by one, all others are done once, and the number of calls stays small.
 func TestHalve(t *testing.T) {
 	for n := range 70 {
 		for _, bad := range [][]int{nil, {0}, {n - 1}, {n / 2}, {0, n - 1}, {1, 2, 3}} {
@@ -49,7 +49,7 @@ func TestHalve(t *testing.T) {
 	}
 }
 
-// TestHalveEnds: an error that is no row's ends it at once, and so does its context.
+// TestHalveEnds: an error that is not about one row stops Halve at once, and so does the end of its context.
 func TestHalveEnds(t *testing.T) {
 	calls := 0
 	act := func(err error) func([]int) error {
@@ -71,7 +71,7 @@ func TestHalveEnds(t *testing.T) {
 	}
 }
 
-// TestSkim: whichever rows raise an error, the others are taken away, and each of these is told once.
+// TestSkim: failing rows are reported once each, and all others are removed.
 func TestSkim(t *testing.T) {
 	for _, bad := range [][]int{nil, {0}, {41}, {0, 1, 2}, {7, 20, 21, 41}} {
 		var rows []int

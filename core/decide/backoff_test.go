@@ -22,8 +22,8 @@ func TestBackoffSteps(t *testing.T) {
 	}
 }
 
-// TestBackoffBounds: for any attempt, any waits and any chance the wait lies in [0, MaxWait], and
-// without jitter it never falls from one attempt to the next where the waits do not.
+// TestBackoffBounds: the wait lies in [0, MaxWait] for every attempt, wait and chance. Without jitter, rising waits never
+// make a later attempt wait less.
 func TestBackoffBounds(t *testing.T) {
 	bounded := func(waits []time.Duration, attempt int, chance float64) bool {
 		d := Backoff(waits, attempt, chance)

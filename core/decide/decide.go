@@ -18,14 +18,14 @@ type Ran struct {
 }
 
 // End turns the end of a run into the core.End that is written: done (with a note if the result was lost), failed, a retry
-// after the back-off, a snooze, a hand back, or accepted (ErrAccepted): the run goes on elsewhere for the job's timeout, and
-// Wait is zero if the job has none. job is the running row, at is the store's time, chance (0 … 1) places the jitter of the
+// after the back-off, a snooze, a hand-back, or accepted (ErrAccepted). An accepted job goes on elsewhere for its timeout;
+// Wait is zero if it has none. job is the running row, at is the store's time, and chance (0 … 1) picks the jitter of the
 // back-off.
 //
-// After an error the job is handed back, without an attempt, if the worker was stopping or could not keep the lease, unless
-// the handler asked for something definite (Permanent, RetryAfter, Snooze, a panic). If cancel is wanted, the store's write
-// turns every outcome but done into cancelled, so that is not decided here. A result that cannot be kept (not JSON, not
-// UTF-8, too long, too deep) fails the job for good: a retry would repeat the work and the fault.
+// After an error the job is handed back without using an attempt if the worker was stopping or could not keep the lease. An
+// explicit outcome (Permanent, RetryAfter, Snooze or a panic) takes precedence. End ignores a wanted cancel, because the
+// store's write turns every outcome but done into cancelled. A result that cannot be kept (not JSON, not UTF-8, too long,
+// too deep) fails the job for good: a retry would repeat both the work and the error.
 func End(job *core.Job, ran Ran, at time.Time, chance float64) core.End {
 	end := core.End{Ref: core.Ref{ID: job.ID, Token: job.LeaseToken}}
 	if ran.Err == nil {

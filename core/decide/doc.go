@@ -1,5 +1,5 @@
-// Package decide turns the end of a run into the end that is written. It is policy: it reads no clock and does no I/O, and
-// chance is an argument.
+// Package decide turns the end of a run into the end that is written. It is pure policy: it reads no clock, does no I/O and
+// takes chance as an argument.
 //
 // Where to look:
 //

@@ -9,9 +9,9 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// A job that is lost with its worker may be innocent: every job that ran beside the cause is lost too. So losses cost a job
-// one attempt in total and have a budget of their own. Retries are spread over the whole wait, so that jobs that were lost
-// together do not start together again. After SuspectLosses in a row a job runs beside few other suspects or none (see
+// A job that is lost with its worker may be innocent, because a crash loses every job on that worker. So losses cost a job
+// one attempt in total and have a budget of their own. Retries are spread over the whole wait, so that jobs lost together do
+// not start together again. After SuspectLosses in a row a job runs beside few other suspects or none (see
 // core/work/suspect.go). So only a job that kills processes reaches MaxLosses.
 
 var (
@@ -19,10 +19,11 @@ var (
 	errNotReported = errors.New("the target accepted the job and did not report its end in time")
 )
 
-// Lost returns the end of a running job whose lease has passed. The store writes it only if the lease has still passed then.
-// The job's first loss costs an attempt, if one is left; later ones cost none. The job waits for the fraction chance (0 … 1)
-// of the back-off after its losses, and fails for good with MaxLosses in a row. A job with one attempt fails with its first
-// loss: it must not run twice. If a target had accepted the job and did not report, that is a failed attempt and no loss.
+// Lost returns the end of a running job whose lease has expired. The store writes it only if the lease is still expired
+// then. The job's first loss costs an attempt, if one is left; later ones cost none. The job waits for the fraction chance
+// (0 … 1) of the back-off for its number of losses, and fails for good after MaxLosses in a row. A job with one attempt
+// fails at its first loss, because it must not run twice. If a target had accepted the job and did not report, this is a
+// failed attempt, not a loss.
 func Lost(job *core.Job, at time.Time, chance float64) core.End {
 	end := core.End{Ref: core.Ref{ID: job.ID, Token: job.LeaseToken}, Lost: true}
 	if job.WorkerID == core.TargetWorkerID {
@@ -46,19 +47,19 @@ func Lost(job *core.Job, at time.Time, chance float64) core.End {
 	return end
 }
 
-// lossCounts reports whether this loss costs the job an attempt: no earlier one did, and an attempt is left.
+// lossCounts reports whether this loss costs the job an attempt: it is the first loss, and an attempt is left.
 func lossCounts(job *core.Job) bool {
 	lost := func(e core.AttemptError) bool { return e.Kind == core.KindLost }
 	return job.Attempts < job.MaxAttempts && !slices.ContainsFunc(job.Errors, lost)
 }
 
-// spread is the wait after losses in a row: a random part of the step, so that jobs lost together come back at different
-// times.
+// spread returns the wait after a number of losses in a row: a random part of the back-off step, so that jobs lost together
+// are retried at different times.
 func spread(waits []time.Duration, losses int, chance float64) time.Duration {
 	return time.Duration(float64(Backoff(waits, losses, 0.5)) * min(max(chance, 0), 1))
 }
 
-// settleLosses returns the history of a job after a run that ended normally: earlier losses do not count any more.
+// settleLosses returns the job's history after a run that ended normally: earlier losses no longer count.
 func settleLosses(history []core.AttemptError) []core.AttemptError {
 	n := len(history)
 	if n == 0 || history[n-1].Losses == 0 {

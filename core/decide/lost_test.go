@@ -17,7 +17,7 @@ func lostErrors(n int) (list []core.AttemptError) {
 	return list
 }
 
-// TestDecideLost: a passed lease costs one attempt in all, and a budget of its own.
+// TestDecideLost: expired leases cost one attempt in total and have a budget of their own.
 func TestDecideLost(t *testing.T) {
 	failed := core.AttemptError{Attempt: 1, Error: "before", Kind: core.KindError}
 	for _, c := range []struct {
@@ -59,8 +59,8 @@ func TestDecideLost(t *testing.T) {
 	}
 }
 
-// TestLossesProperties: in any history of a job, losses cost it one attempt in all, and MaxLosses in a row end it. With
-// max_attempts above 1, only its own runs use up the other attempts.
+// TestLossesProperties: in any history of a job, losses cost it one attempt in total, and MaxLosses in a row end it. If
+// max_attempts is above 1, only the job's own runs use the other attempts.
 func TestLossesProperties(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
@@ -80,7 +80,7 @@ func TestLossesProperties(t *testing.T) {
 				inRow = 0
 				ran := []Ran{{Err: errors.New("no")}, {Err: core.Snooze(time.Second)}, {Err: errors.New("stop"), Cause: core.ErrStopping}}[rnd.IntN(3)]
 				if ran.Cause != nil {
-					inRow = job.Losses() // a stop says nothing of the job
+					inRow = job.Losses() // a hand-back says nothing about the job
 				}
 				end = End(&job, ran, time.Unix(0, 0), rnd.Float64())
 			}
@@ -113,7 +113,7 @@ func TestLossesProperties(t *testing.T) {
 	}
 }
 
-// TestLossesAreKept: the count survives a store.
+// TestLossesAreKept: the number of losses is read back from the store.
 func TestLossesAreKept(t *testing.T) {
 	text, err := json.Marshal(lostErrors(3))
 	if err != nil {

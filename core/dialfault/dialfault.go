@@ -1,4 +1,4 @@
-// Package dialfault words why a connection failed. Programs that connect to PostgreSQL, RabbitMQ or the API use the same words.
+// Package dialfault describes why a connection failed, in the same words for PostgreSQL, RabbitMQ and the API.
 package dialfault
 
 import (
@@ -13,9 +13,8 @@ import (
 	"syscall"
 )
 
-// To says that there is no connection to host, which is a host with its port, and why. The address that the host's name
-// led to stands behind it. It quotes only texts that are known to be harmless: others may hold a password, or the
-// address of a resolver.
+// To describes a failed connection to host (a host and port) and gives its cause. If the host's name was resolved, the
+// address follows it. Only texts known to be harmless are quoted: others could contain a password or a resolver's address.
 func To(host string, err error) string {
 	text := "no connection to " + host
 	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "dial" && op.Addr != nil && op.Addr.String() != host {
@@ -27,8 +26,8 @@ func To(host string, err error) string {
 	return text
 }
 
-// Cause says in a few words what went wrong at last, without the names that Go's packages put before it; "" where this
-// package does not know.
+// Cause describes the innermost error in a few words, without the prefixes of Go's packages. It returns "" for an error that
+// this package does not know.
 func Cause(err error) string {
 	var dns *net.DNSError
 	var system syscall.Errno
@@ -57,8 +56,8 @@ func Cause(err error) string {
 	return ""
 }
 
-// CertificateFault says why a server's certificate was not taken; "" where err is not about one. The library's own text
-// lists all names and addresses that the certificate is for.
+// CertificateFault says why a server's certificate was rejected, or returns "" if err is about something else. It does not
+// quote the library's text, which lists every name and address in the certificate.
 func CertificateFault(err error) string {
 	var (
 		verification *tls.CertificateVerificationError
@@ -79,7 +78,7 @@ func CertificateFault(err error) string {
 	return ""
 }
 
-// Error is a fault of a connection in words. Err is what it was, for errors.Is and errors.As.
+// Error is a connection error as readable text. Err is the original error, for errors.Is and errors.As.
 type Error struct {
 	Text string
 	Err  error
@@ -88,7 +87,7 @@ type Error struct {
 func (e *Error) Error() string { return e.Text }
 func (e *Error) Unwrap() error { return e.Err }
 
-// NewError is an Error with the text of To, and with hint behind it where there is one.
+// NewError returns an Error with the text of To, followed by hint if there is one.
 func NewError(host string, err error, hint string) *Error {
 	text := To(host, err)
 	if hint != "" {

@@ -1,4 +1,4 @@
-// Package fleet keeps in memory which workers live and what they handle.
+// Package fleet caches which workers are alive and which types they handle.
 package fleet
 
 import (
@@ -10,14 +10,14 @@ import (
 	"github.com/belfry-dev/belfry/core/typecache"
 )
 
-// publishAge is how old what workers handle may be where new jobs are published without waiting for the tick to find them.
-// A type whose worker has just come waits for the tick until then.
+// publishAge is the maximum age of the fleet's state when the submitter publishes new jobs itself. If a type's first worker
+// came after that read, its jobs wait for the tick.
 const publishAge = 5 * time.Second
 
 // fleetTimeout bounds one read.
 const fleetTimeout = 2 * time.Second
 
-// View keeps in memory what workers handle, as it was a moment ago. Safe for concurrent use.
+// View caches which types the workers handle. It is safe for concurrent use.
 type View struct {
 	store core.FleetStore
 	turn  chan struct{} // one read at a time; taken by sending
@@ -29,14 +29,14 @@ type fleetRead struct {
 	at time.Time // when it was asked for
 }
 
-// NewView returns a View of store. It reads nothing before it is asked.
+// NewView returns a View of store. The first call reads it.
 func NewView(store core.FleetStore) *View {
 	return &View{store: store, turn: make(chan struct{}, 1)}
 }
 
-// Publisher returns a function that says whether a new job is of a type that is published now; see core.Fleet.Publishes.
-// types knows what is deliverable beside jobs with a target of their own; nil means nothing. Where it is not known what workers handle
-// no job is published at once: it waits for the tick.
+// Publisher returns a function that reports whether the submitter publishes a new job itself; see core.Fleet.Publishes.
+// types knows which types can be delivered to a target even if the job has none; nil means none. If the fleet cannot be
+// read, no job is published at once: all wait for the tick.
 func (v *View) Publisher(ctx context.Context, types *typecache.Cache, unannounced bool) func(*core.NewJob) bool {
 	fleet, err := v.About(ctx, publishAge)
 	return func(j *core.NewJob) bool {
@@ -49,7 +49,7 @@ func (v *View) Publisher(ctx context.Context, types *typecache.Cache, unannounce
 	}
 }
 
-// Within returns what workers handle, read at most age ago. Of callers at once one reads and the others wait for it.
+// Within returns the fleet as read at most age ago. Of several concurrent callers one reads, and the others wait for it.
 func (v *View) Within(ctx context.Context, age time.Duration) (core.Fleet, error) {
 	if f, ok := v.fresh(age); ok {
 		return f, nil
@@ -66,7 +66,7 @@ func (v *View) Within(ctx context.Context, age time.Duration) (core.Fleet, error
 	return v.read(ctx)
 }
 
-// About is Within, for callers that no one may hold up: while another one reads, what was read at most PresenceTTL ago will do.
+// About is like Within, but does not wait for a reader in another goroutine if the last read is at most PresenceTTL old.
 func (v *View) About(ctx context.Context, age time.Duration) (core.Fleet, error) {
 	if f, ok := v.fresh(age); ok {
 		return f, nil
@@ -83,7 +83,7 @@ func (v *View) About(ctx context.Context, age time.Duration) (core.Fleet, error)
 	return v.Within(ctx, age)
 }
 
-// read reads. The turn is the caller's.
+// read reads the fleet from the store. The caller holds turn.
 func (v *View) read(ctx context.Context) (core.Fleet, error) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, fleetTimeout)
@@ -96,13 +96,13 @@ func (v *View) read(ctx context.Context) (core.Fleet, error) {
 	return f, nil
 }
 
-// fresh is what was read at most age ago.
+// fresh returns the last read, and whether it is less than age old.
 func (v *View) fresh(age time.Duration) (core.Fleet, bool) {
 	read := v.view.Load()
 	if read == nil {
 		return core.Fleet{}, false
 	}
 	now := time.Now()
-	old := max(now.Sub(read.at), now.Round(0).Sub(read.at.Round(0))) // the monotonic clock stands still while a function is frozen
+	old := max(now.Sub(read.at), now.Round(0).Sub(read.at.Round(0))) // the monotonic clock stops while a function is frozen
 	return read.Fleet, old < age
 }

@@ -1,7 +1,7 @@
-// Package gather is what adapters of queues have in common: their callers acknowledge, extend and release one
-// message at a time while platforms charge by the call, and wait for messages for as long as it pleases them while
-// a call once made had better not be cut off.
+// Package gather holds the parts that adapters of queues share. Workers acknowledge, extend and release one message at a
+// time, but platforms charge per call, so single items are sent in batches. Workers may also stop waiting for messages at
+// any time, but a receive call should not be cut off once it is sent.
 //
-//	gather.go   Gatherer: single items go in batches
-//	poll.go     Poll: a call that may outlive who waits for it
+// gather.go   Gatherer: sends single items in batches
+// poll.go     Poll: a receive call that may outlive its caller
 package gather

@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// ErrClosed answers Add after Close.
+// ErrClosed is returned by Add after Close.
 var ErrClosed = errors.New("gather: closed")
 
-// Options say how items are put together.
+// Options configure a Gatherer.
 type Options struct {
-	Most    int           // items of one batch. Zero means 10
-	Wait    time.Duration // how long an item waits for others. Zero means 10 ms
-	Calls   int           // batches on their way at once. Zero means 8
-	Timeout time.Duration // of one batch. Zero means 30 s
+	MaxItems int           // items in one batch. Zero means 10
+	Wait     time.Duration // how long an item waits for others. Zero means 10 ms
+	Calls    int           // batches sent at the same time. Zero means 8
+	Timeout  time.Duration // for sending one batch. Zero means 30 s
 }
 
-// Gatherer hands items to a function in batches: full ones at once, others when their first item has waited long
-// enough. Its methods may be called concurrently.
+// Gatherer passes items to a function in batches. It sends a full batch at once, and any other when its first item has
+// waited for Options.Wait. Its methods may be called concurrently.
 type Gatherer[T any] struct {
 	opts  Options
 	do    func(ctx context.Context, batch []T)
 	life  context.Context
 	stop  context.CancelFunc
-	calls chan struct{} // one token per batch on its way
+	calls chan struct{} // one token per batch that is being sent
 
 	mu     sync.Mutex
 	batch  []T
@@ -34,11 +34,11 @@ type Gatherer[T any] struct {
 	closed bool
 }
 
-// New makes a Gatherer. do is called from goroutines of its own, several at once; its context ends with the
-// timeout, or when Close has waited long enough.
+// New makes a Gatherer. do sends one batch; it is called from several goroutines at once. Its context ends after the
+// timeout, or when the context of Close ends.
 func New[T any](do func(ctx context.Context, batch []T), opts Options) *Gatherer[T] {
-	if opts.Most == 0 {
-		opts.Most = 10
+	if opts.MaxItems == 0 {
+		opts.MaxItems = 10
 	}
 	if opts.Wait == 0 {
 		opts.Wait = 10 * time.Millisecond
@@ -54,7 +54,7 @@ func New[T any](do func(ctx context.Context, batch []T), opts Options) *Gatherer
 	return g
 }
 
-// Add takes an item and returns at once. After Close it is ErrClosed.
+// Add adds an item and returns at once. It returns ErrClosed after Close.
 func (g *Gatherer[T]) Add(item T) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -63,7 +63,7 @@ func (g *Gatherer[T]) Add(item T) error {
 	}
 	g.batch = append(g.batch, item)
 	switch {
-	case len(g.batch) >= g.opts.Most:
+	case len(g.batch) >= g.opts.MaxItems:
 		g.sendLocked()
 	case g.timer == nil:
 		g.timer = time.AfterFunc(g.opts.Wait, g.flush)
@@ -71,14 +71,14 @@ func (g *Gatherer[T]) Add(item T) error {
 	return nil
 }
 
-// flush sends what has been gathered.
+// flush sends the current batch.
 func (g *Gatherer[T]) flush() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.sendLocked()
 }
 
-// sendLocked starts a batch on its way. g.mu is held.
+// sendLocked starts sending a batch. The caller holds g.mu.
 func (g *Gatherer[T]) sendLocked() {
 	if g.timer != nil {
 		g.timer.Stop()
@@ -97,8 +97,8 @@ func (g *Gatherer[T]) sendLocked() {
 	})
 }
 
-// Close sends what has been gathered and waits for all batches; when ctx ends first their contexts end with it,
-// and Close returns its error once they have returned. Closing again does nothing.
+// Close sends the current batch and waits for all batches. If ctx ends first, it cancels their contexts, waits until they
+// return and returns the error of ctx. Closing again does nothing.
 func (g *Gatherer[T]) Close(ctx context.Context) error {
 	g.mu.Lock()
 	g.closed = true

@@ -12,7 +12,7 @@ import (
 	"github.com/belfry-dev/belfry/core/gather"
 )
 
-// record is a Gatherer that notes the sizes of its batches and when they came.
+// record is a Gatherer that records the sizes and the times of its batches.
 type record struct {
 	*gather.Gatherer[int]
 	mu    sync.Mutex
@@ -41,7 +41,7 @@ func (r *record) add(t *testing.T, n int) {
 
 func TestFullBatchesGoAtOnceAndTheRestAfterAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRecord(gather.Options{Most: 10, Wait: time.Second})
+		r := newRecord(gather.Options{MaxItems: 10, Wait: time.Second})
 		r.add(t, 25)
 		synctest.Wait()
 		if !slices.Equal(r.sizes, []int{10, 10}) {
@@ -80,7 +80,7 @@ func TestCloseCutsOffWhatHangs(t *testing.T) {
 		g := gather.New(func(ctx context.Context, _ []int) {
 			<-ctx.Done()
 			ended++
-		}, gather.Options{Most: 1, Calls: 1, Timeout: time.Hour})
+		}, gather.Options{MaxItems: 1, Calls: 1, Timeout: time.Hour})
 		for i := range 2 { // the second waits for the first
 			if err := g.Add(i); err != nil {
 				t.Fatal(err)

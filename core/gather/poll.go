@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// Poll receives messages from a queue in calls that may outlive their caller: a call that is cut off can take messages with
-// it, which stay hidden until their visibility timeout passes. The next caller waits for the same call. Messages that arrive
-// without a caller, or beyond its maximum, are given back at once.
+// Poll receives messages from a queue in calls that may outlive their caller. Cutting a call off can lose messages: they
+// stay hidden until their visibility timeout passes. So the next caller waits for the same call. Messages that arrive while
+// no caller waits, or beyond the caller's maximum, are given back at once.
 type Poll[T any] struct {
-	fetch    func(most int) ([]T, error)
+	fetch    func(max int) ([]T, error)
 	giveBack func([]T)
 	running  sync.WaitGroup
 
@@ -25,13 +25,14 @@ type polled[T any] struct {
 	err      error
 }
 
-// NewPoll makes a Poll. fetch makes one call, which waits for messages as long as the queue allows and then returns none;
+// NewPoll makes a Poll. fetch makes one call, which waits for messages as long as the queue allows and may return none.
 // giveBack must not block.
-func NewPoll[T any](fetch func(most int) ([]T, error), giveBack func([]T)) *Poll[T] {
+func NewPoll[T any](fetch func(max int) ([]T, error), giveBack func([]T)) *Poll[T] {
 	return &Poll[T]{fetch: fetch, giveBack: giveBack, result: make(chan polled[T], 1)}
 }
 
-// Wait returns the messages of the next call that has some, at most max, or its error. One caller at a time.
+// Wait returns up to max messages from the first call that returns any, or that call's error. Only one caller may wait at a
+// time.
 func (p *Poll[T]) Wait(ctx context.Context, max int) ([]T, error) {
 	p.mu.Lock()
 	p.waiting, p.max = true, max
@@ -55,19 +56,19 @@ func (p *Poll[T]) Wait(ctx context.Context, max int) ([]T, error) {
 	return r.messages, r.err
 }
 
-// fly makes calls until messages arrive, a call fails, or a call ends without a caller.
+// fly makes calls until messages arrive, a call fails, or a call ends and no caller waits.
 func (p *Poll[T]) fly() {
 	for {
 		p.mu.Lock()
-		most := p.max
+		max := p.max
 		p.mu.Unlock()
-		if p.landed(p.fetch(most)) {
+		if p.landed(p.fetch(max)) {
 			return
 		}
 	}
 }
 
-// landed passes on the answer of a call, and reports whether that was the last call.
+// landed passes a call's result on, and reports whether that was the last call.
 func (p *Poll[T]) landed(messages []T, err error) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,5 +88,5 @@ func (p *Poll[T]) landed(messages []T, err error) bool {
 	return true
 }
 
-// End waits for the running call, which the caller has cut off.
+// End waits for the running call to return. The caller must have cancelled it before.
 func (p *Poll[T]) End() { p.running.Wait() }

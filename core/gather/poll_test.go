@@ -12,14 +12,14 @@ import (
 	"github.com/belfry-dev/belfry/core/gather"
 )
 
-// source is a queue: each fetch waits for one answer of answers, or returns nothing after its long poll of 20 s.
+// source is a queue: each fetch returns the next of answers, or nothing after a long poll of 20 s.
 type source struct {
 	answers chan []int
 	failure chan error
 	stop    chan struct{}
 
 	mu      sync.Mutex
-	fetches []int // what each asked for
+	fetches []int // the maximum of each fetch
 	back    []int
 }
 
@@ -32,9 +32,9 @@ func newSource() (*source, *gather.Poll[int]) {
 	})
 }
 
-func (s *source) fetch(most int) ([]int, error) {
+func (s *source) fetch(max int) ([]int, error) {
 	s.mu.Lock()
-	s.fetches = append(s.fetches, most)
+	s.fetches = append(s.fetches, max)
 	s.mu.Unlock()
 	select {
 	case got := <-s.answers:
@@ -48,7 +48,7 @@ func (s *source) fetch(most int) ([]int, error) {
 	}
 }
 
-// seen returns what was fetched and given back so far.
+// seen returns the fetches and the messages given back so far.
 func (s *source) seen() (fetches, back []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

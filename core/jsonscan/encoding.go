@@ -9,8 +9,8 @@ import (
 // ByteOrderMark is what some editors put before a text in UTF-8. JSON has none.
 const ByteOrderMark = "\ufeff"
 
-// encodingMarks begin documents that are not plain text in UTF-8; those of UTF-32 come first, for one of them begins like one
-// of UTF-16.
+// encodingMarks are the first bytes of documents that are not plain UTF-8. UTF-32 comes first, because one of its marks
+// begins with a mark of UTF-16.
 var encodingMarks = []struct{ mark, fault string }{
 	{"\xff\xfe\x00\x00", "is encoded in UTF-32; it must be UTF-8"}, {"\x00\x00\xfe\xff", "is encoded in UTF-32; it must be UTF-8"},
 	{"\xff\xfe", "is encoded in UTF-16; it must be UTF-8"}, {"\xfe\xff", "is encoded in UTF-16; it must be UTF-8"},
@@ -19,8 +19,8 @@ var encodingMarks = []struct{ mark, fault string }{
 	{"PK\x03\x04", "is a zip archive; it must be plain text"},
 }
 
-// EncodingFault says why a document is not text in plain UTF-8, as the end of a sentence about the document; "" means that
-// it is. A byte order mark is a fault: a reader that takes one cuts it off first.
+// EncodingFault says why a document is not plain UTF-8, as the end of a sentence about the document, or returns "" if it is.
+// A byte order mark is a fault; callers that accept one remove it first.
 func EncodingFault(text []byte) string {
 	if fault := EncodingOf(text); fault != "" {
 		return fault
@@ -35,8 +35,8 @@ func EncodingFault(text []byte) string {
 	return ""
 }
 
-// EncodingOf is the fault that the beginning of a document shows, its first few bytes: a mark, or zeros where JSON has characters
-// of ASCII.
+// EncodingOf returns the fault that a document's first few bytes show: a mark, or zero bytes next to ASCII characters as in
+// UTF-16 and UTF-32.
 func EncodingOf(text []byte) string {
 	for _, m := range encodingMarks {
 		if bytes.HasPrefix(text, []byte(m.mark)) {
@@ -53,14 +53,14 @@ func EncodingOf(text []byte) string {
 	return ""
 }
 
-// oddNames are characters that look like something else, or like nothing.
+// oddNames are characters that are invisible or look like other characters.
 var oddNames = map[rune]string{
 	'\ufeff': "a byte order mark", '\u00a0': "a no-break space", '\u200b': "a zero-width space", '\u2028': "a line separator",
 	'\u201c': "a curly quote", '\u201d': "a curly quote", '\u201e': "a curly quote", '\u2018': "a curly quote", '\u2019': "a curly quote", 0: "a NUL",
 }
 
-// oddAt names the character at the beginning of text where a reader would not see it or take it for another; "" where it
-// is plain ASCII, or there is none.
+// oddAt names the first character of text if a reader could overlook it or mistake it for another. It returns "" for
+// printable ASCII and for an empty text.
 func oddAt(text []byte) string {
 	r, size := utf8.DecodeRune(text)
 	switch name := oddNames[r]; {

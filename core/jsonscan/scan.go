@@ -2,30 +2,29 @@ package jsonscan
 
 import "fmt"
 
-// MaxDepth is the deepest nesting Scan follows; a text beyond it is an error. What a payload may
-// hold is far less: MaxPayloadDepth.
+// MaxDepth is the deepest nesting that Scan follows; deeper texts are an error. Payloads may nest far less: MaxPayloadDepth.
 const MaxDepth = 10_000
 
-// Error says where a text stops being JSON.
+// Error says at which byte a text stops being JSON.
 type Error struct {
 	Offset int    // bytes before the fault
-	Reason string // what was found there, or wanted
+	Reason string // what was found there or expected
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("byte %d: %s", e.Offset, e.Reason) }
 
-// Facts is what Scan found in a well-formed text.
+// Facts are the properties of a well-formed text.
 type Facts struct {
 	Depth int // deepest nesting of arrays and objects; 0 for a scalar
 	Nul   int // offset of the first \u0000 in a string, or -1
 	Lone  int // offset of the first surrogate escape that is not one of a pair, or -1
 }
 
-// Scan reads text once, without allocating, and accepts exactly one value of RFC 8259 in UTF-8, white
-// space around it allowed: what encoding/json.Valid and utf8.Valid both accept. The error is a *Error.
+// Scan reads text once, without allocating. It accepts exactly one value of RFC 8259 in UTF-8, with optional white space
+// around it: the texts that both encoding/json.Valid and utf8.Valid accept. The error is a *Error.
 //
-// Two things are grammatical that a store cannot keep or a reader cannot decode: \u0000 and lone surrogates.
-// They are reported as facts, so that the caller can name the field that holds them.
+// \u0000 and lone surrogates are valid JSON, but a store cannot keep the first and a reader cannot decode the second. Scan
+// reports them as facts, so that the caller can name the field that holds them.
 func Scan(text []byte) (Facts, error) {
 	s := jsonScan{text: text, facts: Facts{Nul: -1, Lone: -1}}
 	if s.run(); s.reason != "" {
@@ -47,7 +46,7 @@ type jsonScan struct {
 	object [MaxDepth/64 + 1]uint64 // bit d set: level d is an object
 }
 
-// What may come next in a text.
+// The states of a scan: what may come next in the text.
 const (
 	jsonValue = iota // a value
 	jsonFirst        // a value or the array's end
@@ -175,14 +174,14 @@ func (s *jsonScan) space() {
 	}
 }
 
-// expect fails for want of what, and names what stands there instead where that is hard to see.
+// expect fails because what is missing. If the next character is hard to see, the text names it.
 func (s *jsonScan) expect(what string) {
 	if s.fail(what + " must stand here"); oddAt(s.text[s.pos:]) != "" {
 		s.reason += ", not " + oddAt(s.text[s.pos:])
 	}
 }
 
-// fail notes the first fault; run stops at it.
+// fail records the first fault; run then stops.
 func (s *jsonScan) fail(reason string) {
 	if s.reason == "" {
 		s.reason = reason

@@ -8,7 +8,7 @@ import (
 	"unicode/utf16"
 )
 
-// in is a text in an encoding of so many bytes a character.
+// in encodes text with size bytes per character.
 func in(order binary.ByteOrder, size int, text string) []byte {
 	var b []byte
 	for _, r := range text {
@@ -23,7 +23,7 @@ func in(order binary.ByteOrder, size int, text string) []byte {
 	return b
 }
 
-// TestScanJSONNamesTheEncoding: with and without a mark, of whatever JSON begins the text.
+// TestScanJSONNamesTheEncoding: the error names the encoding, with and without a mark, for every kind of JSON value.
 func TestScanJSONNamesTheEncoding(t *testing.T) {
 	for _, text := range []string{`{"a":"é"}`, `["é"]`, `"é"`, "  {}", "[]", "12"} {
 		for name, encoded := range map[string][]byte{
@@ -46,7 +46,7 @@ func TestScanJSONNamesTheEncoding(t *testing.T) {
 	}
 }
 
-// TestScanJSONNamesWhatIsHardToSee: where a reader of the text would find nothing wrong.
+// TestScanJSONNamesWhatIsHardToSee: the error names characters that a reader of the text would overlook.
 func TestScanJSONNamesWhatIsHardToSee(t *testing.T) {
 	for text, want := range map[string]string{
 		"{\u00a0}": "a no-break space (U+00A0)", "[1,\u200b2]": "a zero-width space", "{}\n\ufeff{}": "a byte order mark (U+FEFF)", "{\u201ca\u201d:1}": "a curly quote (U+201C)",

@@ -13,7 +13,7 @@ func (s *jsonScan) literal(word string) {
 	}
 }
 
-// number reads -? int frac? exp?; its size does not matter.
+// number reads -? int frac? exp?; the value may be of any size.
 func (s *jsonScan) number() {
 	if s.peek() == '-' {
 		s.pos++
@@ -47,7 +47,7 @@ func (s *jsonScan) digits() {
 	}
 }
 
-// peek returns the next byte, or 0 at the end: a byte no token holds.
+// peek returns the next byte, or 0 at the end, which is part of no token.
 func (s *jsonScan) peek() byte {
 	if s.pos < len(s.text) {
 		return s.text[s.pos]
@@ -55,7 +55,7 @@ func (s *jsonScan) peek() byte {
 	return 0
 }
 
-// str reads a string; the opening quote stands at pos.
+// str reads a string; pos is at its opening quote.
 func (s *jsonScan) str() {
 	s.pos++
 	for s.pos < len(s.text) {
@@ -89,7 +89,7 @@ func (s *jsonScan) rune() {
 	s.pos += size
 }
 
-// escape reads what a backslash begins. A high surrogate and the low one after it are one character.
+// escape reads an escape sequence. A high surrogate and the low one after it are one character.
 func (s *jsonScan) escape() {
 	at := s.pos
 	s.pos++
@@ -115,19 +115,19 @@ func (s *jsonScan) escape() {
 		}
 		if low := s.hex(next); s.reason == "" && (low < 0xDC00 || low > 0xDFFF) {
 			s.lone(at)
-			s.pos = next // the second escape stands for itself
+			s.pos = next // the second escape is read by itself
 		}
 	}
 }
 
-// lone notes a surrogate that is not one of a pair.
+// lone records a surrogate that is not part of a pair.
 func (s *jsonScan) lone(at int) {
 	if s.facts.Lone < 0 {
 		s.facts.Lone = at
 	}
 }
 
-// hex reads the \uXXXX that stands at position at, and leaves pos after it; -1 when it is none.
+// hex reads the \uXXXX at position at, and leaves pos after it. It returns -1 if there is none.
 func (s *jsonScan) hex(at int) int {
 	r := 0
 	for s.pos = at + 2; s.pos < at+6; s.pos++ {

@@ -99,8 +99,8 @@ func TestScanJSONAllocatesNothing(t *testing.T) {
 	}
 }
 
-// FuzzScanJSON holds the scanner against encoding/json: the same texts are accepted, and a text whose facts
-// are clean decodes to strings without U+0000 and without a replaced surrogate.
+// FuzzScanJSON compares the scanner with encoding/json: both accept the same texts, and a text without a NUL or lone
+// surrogate decodes to strings without U+0000 and without a replaced surrogate.
 func FuzzScanJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":[1,-0,1e5,"\u0000","\ud83d\ude00","\ud83d"]}`, `[[[]]]`, `"\/é"`, ` null `, "\"\xff\"", `{"a":1,"a":2}`, `1.5E-7`, `[1,]`,
@@ -134,7 +134,7 @@ func FuzzScanJSON(f *testing.F) {
 	})
 }
 
-// hasDuplicates reports whether decoding may drop members: then nothing can be said from the decoded value.
+// hasDuplicates reports whether decoding may drop members: then the decoded value proves nothing.
 func hasDuplicates(text []byte) bool { return strings.Count(string(text), ":") > 1 }
 
 func BenchmarkScanJSON(b *testing.B) {

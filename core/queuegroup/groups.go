@@ -10,18 +10,18 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Ungrouped stands for the types of no group where a list names groups: those share the queues of their priorities.
+// Ungrouped is the name, in lists of groups, for the types in no group. They share the queues of the priorities.
 const Ungrouped = "ungrouped"
 
-// Max is how many groups there may be: each has a queue for every priority.
+// Max is the maximum number of groups. Each group has a queue per priority.
 const Max = 50
 
-// Groups say which types have queues of their own: each group of types has a queue per priority. The zero value has no
-// group. It is not changed once it was made.
+// Groups says which types have queues of their own: each group of types has a queue per priority. The zero value has no
+// groups. It is immutable.
 type Groups struct {
 	names    []string       // sorted
-	exact    map[string]int // from types to groups, the first one being 1
-	prefixes []typePrefix   // none is the beginning of another
+	exact    map[string]int // group number of each type; the first group is 1
+	prefixes []typePrefix   // none is a prefix of another
 }
 
 // typePrefix puts all types that begin with text into a group.
@@ -30,8 +30,8 @@ type typePrefix struct {
 	group int
 }
 
-// New makes groups of patterns by their names. A pattern is the name of a type, or the beginning of one and
-// a *. No type may match two patterns. The errors of all faults are joined.
+// New makes groups from patterns by group name. A pattern is the name of a type, or a prefix and a *. No type may match two
+// patterns. The error joins all faults.
 func New(patterns map[string][]string) (Groups, error) {
 	g := Groups{names: slices.Sorted(maps.Keys(patterns)), exact: map[string]int{}}
 	var errs []error
@@ -67,7 +67,7 @@ func New(patterns map[string][]string) (Groups, error) {
 	return g, errors.Join(errs...)
 }
 
-// checkGroupName holds the name of a group against its rule: it becomes a part of queues' names everywhere.
+// checkGroupName checks a group's name, which becomes a part of queue names on every platform.
 func checkGroupName(name string) error {
 	legal := len(name) <= 30 && name != "" && name[0] >= 'a' && name[0] <= 'z'
 	for i := range len(name) {
@@ -83,7 +83,7 @@ func checkGroupName(name string) error {
 	return nil
 }
 
-// checkPattern refuses a pattern that no job's type can match, and the one that all match.
+// checkPattern refuses a pattern that no job's type can match, and *, which every type matches.
 func checkPattern(pattern string) error {
 	prefix, open := strings.CutSuffix(pattern, "*")
 	example := prefix
@@ -104,7 +104,7 @@ func checkPattern(pattern string) error {
 // groupedPattern is a pattern and its group.
 type groupedPattern struct{ group, pattern string }
 
-// overlaps reports whether some type matches both patterns, and names one, or a pattern for all that do.
+// overlaps reports whether some type matches both patterns, and returns such a type or a pattern for all of them.
 func (p groupedPattern) overlaps(pattern string) (example string, both bool) {
 	a, aOpen := strings.CutSuffix(p.pattern, "*")
 	b, bOpen := strings.CutSuffix(pattern, "*")
@@ -124,10 +124,10 @@ func overlapFault(example string, a, b groupedPattern) error {
 	return fmt.Errorf("%s is in two groups, %s (%s) and %s (%s): a type may be in one only", example, a.group, a.pattern, b.group, b.pattern)
 }
 
-// Names are the names of the groups, sorted. Nil means that there is none.
+// Names returns the names of the groups, sorted, or nil if there is none.
 func (g Groups) Names() []string { return g.names }
 
-// Of is the name of a type's group; "" where it is in none.
+// Of returns the name of a type's group, or "" if it is in none.
 func (g Groups) Of(typ string) string {
 	if n := g.Place(typ); n > 0 {
 		return g.names[n-1]
@@ -135,7 +135,7 @@ func (g Groups) Of(typ string) string {
 	return ""
 }
 
-// Place is the number of a type's group, the first being 1; 0 where it is in none.
+// Place returns the number of a type's group, starting at 1, or 0 if it is in none.
 func (g Groups) Place(typ string) int {
 	if len(g.names) == 0 {
 		return 0
@@ -151,7 +151,7 @@ func (g Groups) Place(typ string) int {
 	return 0
 }
 
-// Keys name all queues: those of types in no group first, each group's by priority.
+// Keys returns the keys of all queues: first those of the types in no group, then each group's, by priority.
 func (g Groups) Keys() []Key {
 	keys := make([]Key, 0, (len(g.names)+1)*len(core.Priorities))
 	for _, name := range append([]string{""}, g.names...) {
@@ -162,11 +162,11 @@ func (g Groups) Keys() []Key {
 	return keys
 }
 
-// KeyOf names the queue of jobs of a priority and type.
+// KeyOf returns the key of the queue for jobs of a priority and type.
 func (g Groups) KeyOf(p core.Priority, typ string) Key { return Key{p, g.Of(typ)} }
 
-// Queued is how many jobs are in each queue, of counts by priority (index: priority - 1) and, where there are groups, of
-// counts by type.
+// Queued returns the number of jobs in each queue. all holds the counts by priority (index: priority - 1). types holds the
+// counts by type, which are needed only if there are groups.
 func (g Groups) Queued(all [len(core.Priorities)]int, types []core.QueuedType) map[Key]int {
 	queued := map[Key]int{}
 	if len(g.names) == 0 {
@@ -181,13 +181,13 @@ func (g Groups) Queued(all [len(core.Priorities)]int, types []core.QueuedType) m
 	return queued
 }
 
-// Key names a queue: by its priority, and by its group of types, which is "" for the types of none.
+// Key identifies a queue by its priority and its group of types; the group is "" for types in no group.
 type Key struct {
 	Priority core.Priority
 	Group    string
 }
 
-// String is what a log or an error calls the queue, such as default, or media default.
+// String returns the queue's name for logs and errors, such as "default" or "media default".
 func (k Key) String() string {
 	if k.Group == "" {
 		return k.Priority.String()
@@ -195,5 +195,5 @@ func (k Key) String() string {
 	return k.Group + " " + k.Priority.String()
 }
 
-// PlaceOf is where the queue of a priority and of the group of that number is, in the order of Groups.Keys.
+// PlaceOf returns the index in Groups.Keys of the queue of a priority and a group's number.
 func PlaceOf(p core.Priority, group int) int { return group*len(core.Priorities) + int(p) - 1 }

@@ -44,7 +44,7 @@ func TestTypesBelongToGroups(t *testing.T) {
 	}
 }
 
-// Every fault is told, with the rule, and by the names that whoever wrote it gave.
+// TestGroupsThatAreRefused: every fault is reported with its rule and with the names that the user wrote.
 func TestGroupsThatAreRefused(t *testing.T) {
 	many := map[string][]string{}
 	for i := range Max + 1 {
@@ -94,7 +94,7 @@ func TestGroupsThatAreRefused(t *testing.T) {
 	}
 }
 
-// noting is a Queue whose topics note what they are sent; those of a group that is away refuse it.
+// noting is a Queue whose topics record the messages sent to them. The topics of the group that is away return an error.
 type noting struct {
 	core.Queue
 	group string
@@ -125,7 +125,8 @@ func (q notingTopic) Send(_ context.Context, messages []core.Message) []error {
 
 func (q notingTopic) Close(context.Context) error { *q.open--; return nil }
 
-// Each message goes to the queue of its type's group; one that is away fails for its own messages only.
+// TestMessagesGoToTheQueueOfTheirType: each message goes to the queue of its type's group. If one queue is away, only its
+// own messages fail.
 func TestMessagesGoToTheQueueOfTheirType(t *testing.T) {
 	g := groupsOf(t, map[string][]string{"media": {"video.*"}, "mail": {"mail.send"}})
 	sent, open := map[string][]int64{}, 0

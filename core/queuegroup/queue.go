@@ -9,15 +9,15 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Queue is the queues of an installation in which groups of types have queues of their own. What its topics are sent
-// goes to the queue of each message's type. A Worker receives from some of its queues apart.
+// Queue combines the queues of an installation that has groups. Its topics send each message to the queue of the message's
+// type. A Worker receives from the queues separately.
 type Queue struct {
 	groups Groups
 	Queues []core.Queue // the first for types in no group, then one per group, by name
 }
 
-// NewQueue opens a Queue for each group, and one for the types of none, whose name is "". Without groups it is that
-// one.
+// NewQueue opens a core.Queue for each group, and one for the types in no group, whose name is "". Without groups it returns
+// just that one.
 func NewQueue(groups Groups, open func(group string) (core.Queue, error)) (core.Queue, error) {
 	if len(groups.names) == 0 {
 		return open("")
@@ -33,7 +33,7 @@ func NewQueue(groups Groups, open func(group string) (core.Queue, error)) (core.
 	return q, nil
 }
 
-// groupError says of which group's queues an error is.
+// groupError adds the group's name to an error of its queues.
 func groupError(group string, err error) error {
 	if group == "" {
 		return err
@@ -41,8 +41,7 @@ func groupError(group string, err error) error {
 	return fmt.Errorf("group %s: %w", group, err)
 }
 
-// Wrap puts something around queue or, where groups of types have queues of their own, around those of each. The
-// group's name is "" for the types of none.
+// Wrap wraps queue, or each group's queue if it is a *Queue. The group's name is "" for the types in no group.
 func Wrap(queue core.Queue, wrap func(group string, queue core.Queue) core.Queue) core.Queue {
 	grouped, ok := queue.(*Queue)
 	if !ok {
@@ -55,7 +54,7 @@ func Wrap(queue core.Queue, wrap func(group string, queue core.Queue) core.Queue
 	return wrapped
 }
 
-// GroupsOf are the groups of types that have queues of their own in queue. None where it is nil.
+// GroupsOf returns the groups that have queues of their own in queue. A nil queue has none.
 func GroupsOf(queue core.Queue) Groups {
 	if grouped, ok := queue.(*Queue); ok {
 		return grouped.groups
@@ -63,7 +62,7 @@ func GroupsOf(queue core.Queue) Groups {
 	return Groups{}
 }
 
-// name is the name of the group at a place among the queues.
+// name returns the group's name of the queue at index place.
 func (q *Queue) name(place int) string {
 	if place == 0 {
 		return ""
@@ -71,7 +70,7 @@ func (q *Queue) name(place int) string {
 	return q.groups.names[place-1]
 }
 
-// OpenTopic opens the topics of a priority. It is a Topic.
+// OpenTopic opens the topics of a priority and returns them as a *Topic.
 func (q *Queue) OpenTopic(ctx context.Context, p core.Priority) (core.Topic, error) {
 	t := &Topic{groups: q.groups}
 	for i, queue := range q.Queues {
@@ -84,20 +83,20 @@ func (q *Queue) OpenTopic(ctx context.Context, p core.Priority) (core.Topic, err
 	return t, nil
 }
 
-// OpenSubscription opens the subscription for types in no group. Those of groups are opened by who receives from them.
+// OpenSubscription opens the subscription for the types in no group. Workers open those of the groups themselves.
 func (q *Queue) OpenSubscription(ctx context.Context, p core.Priority) (core.Subscription, error) {
 	return q.Queues[0].OpenSubscription(ctx, p)
 }
 
-// Topic is the topics of one priority, of which each message goes to that of its type.
+// Topic combines the topics of one priority. It sends each message to the topic of its type's group.
 type Topic struct {
 	groups Groups
-	topics []core.Topic // as Queue.queues
+	topics []core.Topic // in the order of Queue.Queues
 }
 
-// Send publishes each message to the topic of its type, to several topics at once.
+// Send publishes each message to the topic of its type's group, to several topics at the same time.
 func (t *Topic) Send(ctx context.Context, messages []core.Message) []error {
-	parts := make([][]int, len(t.topics)) // places in messages, by topic
+	parts := make([][]int, len(t.topics)) // indexes in messages, by topic
 	for i := range messages {
 		n := t.groups.Place(messages[i].Type)
 		parts[n] = append(parts[n], i)
@@ -128,7 +127,7 @@ func (t *Topic) Send(ctx context.Context, messages []core.Message) []error {
 	return errs
 }
 
-// Close closes all.
+// Close closes all topics.
 func (t *Topic) Close(ctx context.Context) error {
 	errs := make([]error, len(t.topics))
 	for i, topic := range t.topics {
@@ -137,7 +136,7 @@ func (t *Topic) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// GroupsOfTopics are the groups that topics tell apart.
+// GroupsOfTopics returns the groups that topics are split by.
 func GroupsOfTopics(topics map[core.Priority]core.Topic) Groups {
 	for _, topic := range topics {
 		if grouped, ok := topic.(*Topic); ok {
@@ -147,7 +146,7 @@ func GroupsOfTopics(topics map[core.Priority]core.Topic) Groups {
 	return Groups{}
 }
 
-// TopicsByPlace are the topics of a priority, one where there are no groups.
+// TopicsByPlace returns the topics of a priority by group number: only one if there are no groups.
 func TopicsByPlace(topic core.Topic) []core.Topic {
 	if grouped, ok := topic.(*Topic); ok {
 		return grouped.topics

@@ -58,9 +58,9 @@ func numbers(set uint64, format string) []string {
 	return found
 }
 
-func names(set uint64, most int, name func(int) string) []string {
+func names(set uint64, last int, name func(int) string) []string {
 	var found []string
-	for n := 0; n <= most; n++ {
+	for n := 0; n <= last; n++ {
 		if set>>n&1 != 0 {
 			found = append(found, name(n))
 		}

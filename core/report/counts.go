@@ -9,8 +9,8 @@ import (
 	"github.com/belfry-dev/belfry/core/rollup"
 )
 
-// reportCounts gathers a Reporter's counts and writes them a second later, so that many reported ends do not wait for each
-// other at the rows of the counts.
+// reportCounts collects a Reporter's counts and writes them a second later, so that concurrent reports do not wait for each
+// other's locks on the rows of counts.
 type reportCounts struct {
 	rollups *rollup.Counts
 	store   rollup.Store
@@ -26,7 +26,7 @@ func newReportCounts(store rollup.Store, id string) *reportCounts {
 	return &reportCounts{rollups: rollup.New(id), store: store, stop: make(chan struct{})}
 }
 
-// add counts one end. It uses this process's minute: reading the store's clock is not worth a call.
+// add counts one end in the minute of this process's clock: an exact minute is not worth a read of the store's clock.
 func (c *reportCounts) add(ctx context.Context, job *core.Job, outcome core.Outcome, status core.Status) {
 	c.rollups.Ended(job.Priority, job.Type, time.Now(), status, outcome)
 
@@ -40,7 +40,7 @@ func (c *reportCounts) add(ctx context.Context, job *core.Job, outcome core.Outc
 	c.flushes.Go(func() { c.flushSoon(values) })
 }
 
-// flushSoon writes the counts of the next second. Counts that could not be written are written with the next ones.
+// flushSoon schedules a write of the counts in one second. Counts that failed to be written are written with the next ones.
 func (c *reportCounts) flushSoon(ctx context.Context) {
 	timer := time.NewTimer(rollup.Every)
 	defer timer.Stop()

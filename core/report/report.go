@@ -13,7 +13,7 @@ import (
 	"github.com/belfry-dev/belfry/core/rollup"
 )
 
-// ReportStore is what a Reporter needs.
+// ReportStore holds the store methods that a Reporter needs.
 type ReportStore interface {
 	rollup.Store
 	Get(ctx context.Context, id int64) (core.Job, error)
@@ -24,14 +24,13 @@ type ReportStore interface {
 
 // ReporterOptions configure a Reporter.
 type ReporterOptions struct {
-	ID      string         // names the process: it picks the shard of its counts
-	Timeout time.Duration  // how long a heartbeat extends a job that names no timeout. Zero means 15 min
+	ID      string         // name of the process; it selects the shard of its counts
+	Timeout time.Duration  // how long a heartbeat extends a job without a timeout. Zero means 15 min
 	Chance  func() float64 // in [0, 1), for jitter. Nil means math/rand
 }
 
-// Reporter ends and extends attempts for whoever holds their lease tokens: targets that accepted a job. It decides as a
-// Worker does and counts as a Worker does. Each call is fenced by the token, may be repeated after a lost answer, and is
-// safe for concurrent use.
+// Reporter ends and extends attempts for targets that accepted a job and hold its lease token. It decides and counts as a
+// Worker does. Each call is fenced by the token, may be repeated if its answer was lost, and is safe for concurrent use.
 type Reporter struct {
 	store  ReportStore
 	opts   ReporterOptions
@@ -49,14 +48,14 @@ func NewReporter(store ReportStore, opts ReporterOptions) *Reporter {
 	return &Reporter{store: store, opts: opts, counts: newReportCounts(store, opts.ID)}
 }
 
-// Extended answers a heartbeat.
+// Extended is the result of a heartbeat.
 type Extended struct {
-	LeaseUntil   time.Time // until then, by the store's clock, the attempt is not lost
+	LeaseUntil   time.Time // the attempt is lost after this time (store's clock)
 	CancelWanted bool      // stop, and report the end
 }
 
-// Heartbeat extends the attempt's lease by its job's timeout. ErrStale: the attempt has ended, or another has begun.
-// ErrBusy: its row is locked by another; try again.
+// Heartbeat extends the attempt's lease by its job's timeout. It returns ErrStale if the attempt has ended or another has
+// begun, and ErrBusy if another transaction holds the row's lock; try again then.
 func (r *Reporter) Heartbeat(ctx context.Context, ref core.Ref) (Extended, error) {
 	job, err := r.job(ctx, ref)
 	if err != nil {
@@ -82,9 +81,9 @@ func (r *Reporter) Heartbeat(ctx context.Context, ref core.Ref) (Extended, error
 	return Extended{LeaseUntil: now.Add(lease), CancelWanted: beats[0].CancelWanted}, nil
 }
 
-// Complete ends the attempt successfully: the job is done, even if cancel was wanted. A result that cannot be kept is
-// FieldErrors or a *FieldError of "result", and nothing changes. A repeat gets the first answer. ErrStale: the attempt ended
-// otherwise.
+// Complete ends the attempt successfully: the job is done, even if cancel was wanted. If the result cannot be kept, it
+// returns FieldErrors or a *FieldError for "result" and changes nothing. A repeated call returns the first answer. It
+// returns ErrStale if the attempt ended in another way.
 func (r *Reporter) Complete(ctx context.Context, ref core.Ref, result json.RawMessage) (core.Status, error) {
 	if err := core.CheckResult(result); err != nil {
 		var known core.FieldErrors
@@ -104,8 +103,9 @@ func (r *Reporter) Complete(ctx context.Context, ref core.Ref, result json.RawMe
 	return status, err
 }
 
-// Fail ends the attempt with an error, which Permanent and RetryAfter may have marked: the job is scheduled again, failed,
-// or cancelled if that was wanted. A repeat gets the first answer. ErrStale: the attempt ended successfully.
+// Fail ends the attempt with an error, which may be marked with Permanent or RetryAfter: the job is scheduled again, failed,
+// or cancelled if that was wanted. A repeated call returns the first answer. It returns ErrStale if the attempt ended
+// successfully.
 func (r *Reporter) Fail(ctx context.Context, ref core.Ref, fault error) (core.Status, error) {
 	job, err := r.job(ctx, ref)
 	if err != nil {
@@ -116,7 +116,7 @@ func (r *Reporter) Fail(ctx context.Context, ref core.Ref, fault error) (core.St
 		return 0, fmt.Errorf("fail: %w", err)
 	}
 	end := decide.End(&job, decide.Ran{Err: fault}, now, r.opts.Chance())
-	end.Ref = ref // if the job has moved on, the store says so
+	end.Ref = ref // the store detects whether the job has moved on
 	status, err := r.end(ctx, &job, end)
 	if err == nil && status == core.Done {
 		err = core.ErrStale
@@ -124,7 +124,7 @@ func (r *Reporter) Fail(ctx context.Context, ref core.Ref, fault error) (core.St
 	return status, err
 }
 
-// job reads the attempt's job. A deleted job has no attempt.
+// job reads the attempt's job. It returns ErrStale if the job was deleted.
 func (r *Reporter) job(ctx context.Context, ref core.Ref) (core.Job, error) {
 	job, err := r.store.Get(ctx, ref.ID)
 	if errors.Is(err, core.ErrNotFound) {

@@ -18,13 +18,13 @@ const (
 	Every        = time.Second
 )
 
-// Counts counts starts and ends in memory, per minute of the store, priority and type.
+// Counts counts starts and ends in memory by minute (store's clock), priority and type.
 type Counts struct {
 	shard int
 	mu    sync.Mutex
 	rows  map[rollupKey]*core.Rollup
 	key   rollupKey    // of last
-	last  *core.Rollup // the row that was counted in last: mostly the next one too
+	last  *core.Rollup // the row of the last count, which the next one usually needs too
 }
 
 type rollupKey struct {
@@ -33,17 +33,17 @@ type rollupKey struct {
 	typ      string
 }
 
-// New returns counts that are written to the shard of the process named id.
+// New returns Counts that are written to the shard of the process called id.
 func New(id string) *Counts { return &Counts{shard: shardOf(id)} }
 
-// shardOf spreads processes over the shards, so that they do not wait for one another's rows.
+// shardOf spreads processes over the shards, so that they do not wait for each other's row locks.
 func shardOf(worker string) int {
 	h := fnv.New32a()
 	h.Write([]byte(worker))
 	return int(h.Sum32() % rollupShards)
 }
 
-// row returns the counts of a lane in the minute of at. A damaged priority counts as the default one. mu is held.
+// row returns the counts of a lane in the minute of at. An invalid priority counts as the default one. The caller holds mu.
 func (r *Counts) row(priority core.Priority, typ string, at time.Time) *core.Rollup {
 	if !priority.Valid() {
 		priority = core.Default
@@ -64,7 +64,7 @@ func (r *Counts) row(priority core.Priority, typ string, at time.Time) *core.Rol
 	return row
 }
 
-// Started counts a handler entered at the store's time at, so long after its job was due.
+// Started counts a run whose handler was entered at the store's time at, lag after its job was due.
 func (r *Counts) Started(priority core.Priority, typ string, at time.Time, lag time.Duration) {
 	lag = max(lag, 0)
 	r.mu.Lock()
@@ -75,21 +75,21 @@ func (r *Counts) Started(priority core.Priority, typ string, at time.Time, lag t
 	row.Lag[core.LagBucket(lag)]++
 }
 
-// Strayed counts a job that was given away, near the local moment at.
+// Strayed counts a job that was returned because this worker has no handler for it. at is the local time.
 func (r *Counts) Strayed(priority core.Priority, typ string, at time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.row(priority, typ, at).Strayed++
 }
 
-// Ended counts one end that the store recorded near its time at.
+// Ended counts one end, which the store recorded at about its time at.
 func (r *Counts) Ended(priority core.Priority, typ string, at time.Time, status core.Status, outcome core.Outcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	count(r.row(priority, typ, at), status, outcome)
 }
 
-// Lost counts attempts that the reaper ended at the store's time at.
+// Lost counts the attempts that the reaper ended at the store's time at.
 func (r *Counts) Lost(jobs []core.Job, ends []core.End, answers []core.EndAnswer, at time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,7 +119,7 @@ func count(r *core.Rollup, status core.Status, outcome core.Outcome) {
 	}
 }
 
-// take empties the counts, in an order that all processes share so that they cannot deadlock.
+// take removes and returns all counts, sorted: processes that write in the same order cannot deadlock.
 func (r *Counts) take() []core.Rollup {
 	r.mu.Lock()
 	rows := r.rows
@@ -145,8 +145,8 @@ func (r *Counts) giveBack(rows []core.Rollup) {
 	}
 }
 
-// Flush writes the counts. Those of a call that failed are kept; one whose answer was lost may count twice, which
-// statistics bear better than a gap.
+// Flush writes the counts and keeps those that failed to be written. If a write's answer was lost, its counts may be added
+// twice; for statistics this is better than a gap.
 func (r *Counts) Flush(ctx context.Context, store Store) {
 	rows := r.take()
 	if len(rows) == 0 {
@@ -164,13 +164,13 @@ func (r *Counts) Flush(ctx context.Context, store Store) {
 			}
 		}
 		return err
-	}, func(i int, _ error) error { rows[i].Minute = time.Time{}; return nil }) // a count that is damaged is beyond help
+	}, func(i int, _ error) error { rows[i].Minute = time.Time{}; return nil }) // an invalid count is dropped
 	if err != nil {
 		r.giveBack(slices.DeleteFunc(rows, func(row core.Rollup) bool { return row.Minute.IsZero() }))
 	}
 }
 
-// Store is where counts are written.
+// Store writes counts.
 type Store interface {
 	AddRollups(ctx context.Context, shard int, rows []core.Rollup) error
 }

@@ -75,14 +75,14 @@ func Check(tenant, name string, r *core.ScheduleRule, now time.Time) error {
 	for _, b := range []struct {
 		field string
 		d     core.ScheduleLength
-		most  time.Duration
+		max   time.Duration
 		rule  string
 	}{
 		{"missed_window", r.MissedWindow, core.FutureYears * 365 * 24 * time.Hour, "must lie between 1µs and 876000h (100 years)"},
 		{"missed_grace", r.MissedGrace, MaxMissedGrace, "must lie between 1µs and 24h"},
 		{"jitter", r.Jitter, MaxJitter, "must lie between 0s and 24h"}, {"expect_within", r.ExpectWithin, core.MaxExpectWithin, ExpectRule},
 	} {
-		if b.d < 0 || time.Duration(b.d) > b.most {
+		if b.d < 0 || time.Duration(b.d) > b.max {
 			errs.Add(b.field, "%s", b.rule)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	fullRange   = time.Second // how long a lane may be claimed from its mark instead of from its beginning
-	tenantParts = 16          // a quota by tenant is first divided among this many
+	fullRange   = time.Second // how long a lane may be claimed from its mark before the full range is claimed again
+	tenantParts = 16          // a quota by tenant is first divided into this many parts
 )
 
 // laneKey identifies a lane.
@@ -19,7 +19,7 @@ type laneKey struct {
 
 func keyOf(l core.Lane) laneKey { return laneKey{l.Priority, l.Type} }
 
-// lane is one priority and type, with its state for claims.
+// lane is one priority and type, with the state of its claims.
 type lane struct {
 	claimant
 	group    *group
@@ -28,11 +28,11 @@ type lane struct {
 
 	busy    bool      // its last claim came back full
 	askedAt time.Time // zero: never
-	seenAt  time.Time // asked, or surveyed; zero: never
+	seenAt  time.Time // last asked or surveyed; zero: never
 	dueAt   time.Time // nothing is due before; zero: not known
-	taken   int       // by the outstanding plan
+	taken   int       // by the current plan
 
-	after  core.Mark // rows at or before it were taken; zero: claim the full range
+	after  core.Mark // rows at or before it were claimed; zero: claim the full range
 	fullAt time.Time // when the full range was last claimed
 
 	perTenant   int // zero: rows in order of run_at
@@ -44,13 +44,13 @@ func (l *lane) reset() {
 	l.taken = 0
 }
 
-// wanted reports whether to claim from a quiet lane: it was not seen in this round, or a row of it is or may be due.
+// wanted reports whether to claim from a quiet lane: it was not seen in this round, or one of its rows is or may be due.
 func (l *lane) wanted(round, now time.Time) bool {
 	return l.seenAt.IsZero() || l.seenAt.Before(round) || !l.dueAt.After(now)
 }
 
-// ask makes the lane's quota for a claim sent now. The mark is dropped when the full range has not been
-// claimed for a while, because rows commit late with a past run_at.
+// ask returns the lane's quota for a claim sent now. It drops the mark if the full range was not claimed for a while,
+// because rows with a past run_at may have been committed late.
 func (l *lane) ask(now time.Time) core.Quota {
 	if now.Sub(l.fullAt) >= fullRange {
 		l.after = core.Mark{}
@@ -68,8 +68,8 @@ func (l *lane) ask(now time.Time) core.Quota {
 	return q
 }
 
-// took records what a claim took of the lane's quota. A mark is kept only while the lane is busy: then there are many dead
-// entries before it, and a row that it hides for a moment would have to wait anyway.
+// took records the rows that a claim returned for the lane's quota. It keeps a mark only while the lane is busy: then many
+// dead index entries lie before the mark, and a row that it hides for a moment would have to wait anyway.
 func (l *lane) took(t core.Taken, dueAt time.Time) {
 	full := t.N >= l.quota
 	l.taken, l.dueAt = t.N, dueAt
@@ -91,7 +91,7 @@ func (l *lane) took(t core.Taken, dueAt time.Time) {
 }
 
 // tookByTenant adapts how many rows a tenant gets in one claim: fewer if not all tenants had a turn, more if all had one and
-// slots were left. It ends division by tenant when whole quotas leave slots empty. It reports whether more rows may be due.
+// slots were left. It stops dividing by tenant when whole quotas leave slots empty. It reports whether more rows may be due.
 func (l *lane) tookByTenant(t core.Taken, full bool) bool {
 	l.tenantAfter = t.LastTenant
 	switch {

@@ -11,16 +11,16 @@ import (
 // LanePlan remembers the waiting lanes that the last pass found, and divides credit among them.
 type LanePlan struct {
 	waiting []core.Lane
-	lanes   map[laneKey]*lane // state of each lane: its mark, its turn among tenants, its credit
+	lanes   map[laneKey]*lane // state of each lane: its mark, its tenants' turn, its credit
 	unasked map[laneKey]bool  // due lanes that the last pass did not ask for
-	asked   []*lane           // lanes of the outstanding pass, one per quota
+	asked   []*lane           // lanes of the current pass, one per quota
 	Groups  queuegroup.Groups
-	first   int // the group of a priority that chooses first
+	first   int // rises by one per pass, so that another queue of each priority gets the first slots
 }
 
-// Quotas divides limit among the priorities that have credit and due lanes, by weight. Each priority's share is divided
-// equally among its queues, up to each queue's credit, and each queue's share equally among its due lanes. If there are too
-// many lanes, those that were not asked for longest come first.
+// Quotas divides limit by weight among the priorities that have credit and due lanes. Each priority's share is divided
+// equally among its queues, up to each queue's credit. Each queue's share is divided equally among its due lanes. If there
+// are too many lanes, those that have waited longest for a claim come first.
 func (l *LanePlan) Quotas(credits map[queuegroup.Key]int, limit int, now time.Time, elapsed time.Duration) []core.Quota {
 	queues := make([]dueQueue, (len(l.Groups.Names())+1)*len(core.Priorities))
 	var wants [len(core.Priorities)]int
@@ -88,8 +88,8 @@ func (l *LanePlan) divideQueue(quotas []core.Quota, q *dueQueue, maxLanes int, n
 	return quotas
 }
 
-// shareEqually divides total equally among queues, up to each queue's credit; the rest goes to the others. If there is not
-// one for each, it begins after the first.
+// shareEqually divides total equally among queues, up to each queue's credit, and gives what is left to the others. The
+// rounds begin at queues[first % len(queues)], so that another queue comes first in the next pass.
 func shareEqually(total int, queues []*dueQueue, first int) {
 	for total > 0 {
 		open := 0
@@ -121,7 +121,7 @@ func (l *LanePlan) lane(key laneKey) *lane {
 	return l.lanes[key]
 }
 
-// Learn records the result of a pass: which lanes wait, and which got fewer than their due rows.
+// Learn records the result of a pass: the lanes with waiting rows, and those that got fewer rows than are due.
 func (l *LanePlan) Learn(res core.TickResult, now time.Time) {
 	kept, unasked := map[laneKey]*lane{}, map[laneKey]bool{}
 	asked := map[laneKey]bool{}
@@ -144,7 +144,8 @@ func (l *LanePlan) Learn(res core.TickResult, now time.Time) {
 	l.waiting, l.lanes, l.unasked, l.asked = res.Waiting, kept, unasked, l.asked[:0]
 }
 
-// Made records lanes in which jobs of published types were made since the last pass: the next pass asks for these lanes too.
+// Made records lanes with jobs that were created since the last pass and whose types are published. The next pass claims
+// from these lanes too.
 func (l *LanePlan) Made(lanes []core.Lane) {
 	for _, m := range lanes {
 		if i := slices.IndexFunc(l.waiting, func(w core.Lane) bool { return keyOf(w) == keyOf(m) }); i >= 0 {
@@ -155,7 +156,7 @@ func (l *LanePlan) Made(lanes []core.Lane) {
 	}
 }
 
-// Backlogs returns the queues with due rows that the last pass left.
+// Backlogs returns the queues that still have due rows after the last pass.
 func (l *LanePlan) Backlogs() map[queuegroup.Key]bool {
 	backlogs := map[queuegroup.Key]bool{}
 	for key, lane := range l.lanes {
@@ -180,8 +181,8 @@ func (l *LanePlan) NextDue(limit time.Duration) time.Duration {
 	return next
 }
 
-// shareByWeight divides total among priorities by weight, up to what each wants; the rest goes to the others. Each that
-// wants something gets at least one, if there is one for each.
+// shareByWeight divides total among priorities by weight, up to each one's want, and gives what is left to the others. Every
+// priority that wants something gets at least one if there are enough.
 func shareByWeight(total int, wants [len(core.Priorities)]int) (shares [len(core.Priorities)]int) {
 	for total > 0 {
 		weights := 0

@@ -2,7 +2,8 @@ package share
 
 import "testing"
 
-// What one queue leaves goes to the others, none gets more than its credit, and none goes without for ever.
+// TestQueuesShareEqually: a queue's unused share goes to the others, no queue exceeds its credit, and every queue gets a
+// share in time.
 func TestQueuesShareEqually(t *testing.T) {
 	for _, row := range []struct {
 		total int

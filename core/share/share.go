@@ -8,7 +8,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Weights divide slots among the priorities that want them. A priority that wants none leaves its share to the others.
+// Weights divide slots among the priorities that want them. Slots that a priority does not want go to the others.
 type Weights struct {
 	Critical int // Zero means 6.
 	Default  int // Zero means 3.
@@ -27,19 +27,19 @@ func (w Weights) Of(p core.Priority) int {
 }
 
 const (
-	MaxQuotas  = 256                    // lanes of one claim; the next claim covers others
-	probePart  = 8                      // while lanes are busy, one slot in probePart is for quiet ones
+	MaxQuotas  = 256                    // maximum lanes in one claim; the next claim covers others
+	probePart  = 8                      // while lanes are busy, one slot in probePart claims from quiet ones
 	ProbeEvery = 100 * time.Millisecond // while lanes are busy, how long a quiet one may go without a claim
 )
 
 // Shares divides free slots among lanes, claim by claim: by weight between priorities, equally between the types of a
-// priority. Unused slots carry over, so that weights hold in the long run even with one slot. A lane is busy after a
-// claim of it came back full, and quiet after one did not. Quiet lanes leave their share to the busy ones; a few slots check
-// whether they are still quiet. It reads no clock. Not for concurrent use.
+// priority. Unused slots carry over, so that weights hold in the long run even with one slot. A lane is busy if its last
+// claim came back full, and quiet otherwise. Quiet lanes leave their share to the busy ones; a few slots check whether they
+// are still quiet. Shares reads no clock and is not safe for concurrent use.
 type Shares struct {
 	groups []*group
 	lanes  []*lane // all, in order of priority and type
-	asked  []*lane // lanes of the outstanding plan
+	asked  []*lane // lanes of the current plan
 	round  time.Time
 
 	surveyed bool // claim from quiet lanes only if they are known to have due rows
@@ -50,18 +50,18 @@ type group struct {
 	claimant
 	priority core.Priority
 	lanes    []*lane
-	reserved int // slots of the outstanding plan that only critical jobs could have
+	reserved int // slots of the current plan that only critical jobs may use
 }
 
-// claimant is one party to a division.
+// claimant is one party in a division.
 type claimant struct {
 	weight float64
-	owed   float64 // slots that it is owed; negative: had in advance
-	added  float64 // slots added to owed by the outstanding plan
-	quota  int     // of the outstanding plan
+	owed   float64 // slots not yet received; negative: received in advance
+	added  float64 // slots that the current plan added to owed
+	quota  int     // of the current plan
 }
 
-// New returns the shares of all lanes of these types and priorities; no priorities mean all.
+// New returns the Shares of all lanes of these types and priorities; no priorities mean all.
 func New(types []string, weights Weights, priorities ...core.Priority) *Shares {
 	s := &Shares{}
 	for _, p := range core.Priorities {
@@ -74,8 +74,8 @@ func New(types []string, weights Weights, priorities ...core.Priority) *Shares {
 	return s
 }
 
-// SetTypes replaces the lanes by those of these types, and keeps the state of lanes that remain. There must be no
-// outstanding plan.
+// SetTypes replaces the lanes by those of these types, and keeps the state of lanes that remain. Every plan must have been
+// answered by RecordTaken or Forget.
 func (s *Shares) SetTypes(types []string) {
 	types = slices.Compact(slices.Sorted(slices.Values(types)))
 	s.lanes, s.surveyed = nil, false
@@ -94,12 +94,12 @@ func (s *Shares) SetTypes(types []string) {
 	}
 }
 
-// Begin starts a round: every lane is asked once more, even if it was empty before.
+// Begin starts a round: every lane is claimed from once more, even if it was empty before.
 func (s *Shares) Begin(now time.Time) { s.round = now }
 
-// Due returns how long, up to most, no claim is needed: 0 while a lane is busy or was not asked in this round. With
-// criticalOnly it ignores the other lanes: there is no slot for them.
-func (s *Shares) Due(now time.Time, most time.Duration, criticalOnly bool) time.Duration {
+// Due returns how long no claim is needed, at most limit: 0 while a lane is busy or was not claimed from in this round. With
+// criticalOnly it ignores the other lanes, because no slot is free for them.
+func (s *Shares) Due(now time.Time, limit time.Duration, criticalOnly bool) time.Duration {
 	for _, l := range s.lanes {
 		if criticalOnly && l.priority != core.Critical {
 			continue
@@ -107,12 +107,12 @@ func (s *Shares) Due(now time.Time, most time.Duration, criticalOnly bool) time.
 		if l.busy || l.wanted(s.round, now) {
 			return 0
 		}
-		most = min(most, l.dueAt.Sub(now))
+		limit = min(limit, l.dueAt.Sub(now))
 	}
-	return most
+	return limit
 }
 
-// Survey notes which lanes have waiting rows, as of now. The others need no claim in this round, or while surveys go on.
+// Survey records which lanes have waiting rows at now. The others need no claim in this round, or as long as surveys go on.
 func (s *Shares) Survey(waiting []core.Lane, now time.Time) {
 	due := make(map[laneKey]time.Time, len(waiting))
 	for _, l := range waiting {
@@ -134,16 +134,16 @@ func (s *Shares) Survey(waiting []core.Lane, now time.Time) {
 // Surveyed reports whether Survey was called since the types were set.
 func (s *Shares) Surveyed() bool { return s.surveyed }
 
-// Lanes is how many lanes there are.
+// Lanes returns the number of lanes.
 func (s *Shares) Lanes() int { return len(s.lanes) }
 
-// Busy reports whether a lane is known to hold more due rows than were asked for.
+// Busy reports whether a lane is known to have more due rows than were claimed.
 func (s *Shares) Busy() bool {
 	return slices.ContainsFunc(s.lanes, func(l *lane) bool { return l.busy })
 }
 
-// Plan divides free slots, reserved of them for critical only, into the quotas of one claim. Call RecordTaken or Forget
-// before the next Plan.
+// Plan divides free slots into the quotas of one claim; reserved of them are for critical jobs only. Call RecordTaken or
+// Forget before the next Plan.
 func (s *Shares) Plan(now time.Time, free, reserved int) []core.Quota {
 	reserved = min(max(reserved, 0), max(free, 0))
 	open := max(free, 0) - reserved
@@ -176,7 +176,8 @@ func (s *Shares) Plan(now time.Time, free, reserved int) []core.Quota {
 	return s.ask(now)
 }
 
-// pick returns the lanes for which is holds, up to MaxQuotas, those not asked for longest first.
+// pick returns the lanes for which so returns true, at most MaxQuotas; those that have waited longest for a claim come
+// first.
 func (s *Shares) pick(so func(*lane) bool) []*lane {
 	var picked []*lane
 	for _, l := range s.lanes {
@@ -188,8 +189,8 @@ func (s *Shares) pick(so func(*lane) bool) []*lane {
 	return picked[:min(len(picked), MaxQuotas)]
 }
 
-// share divides open slots among the takers' groups and then among the takers of each; reserved slots go to critical lanes,
-// takers or not, because no other lane may use them.
+// share divides open slots among the takers' groups, and each group's slots among its takers. Reserved slots go to critical
+// lanes even if these are not takers, because no other lane may use them.
 func (s *Shares) share(now time.Time, takers []*lane, open, reserved int) {
 	var groups []*claimant
 	of := map[*group][]*claimant{}
@@ -216,7 +217,7 @@ func (s *Shares) share(now time.Time, takers []*lane, open, reserved int) {
 	}
 }
 
-// ask turns the lanes' quotas into those of a claim.
+// ask returns the lanes' quotas for a claim.
 func (s *Shares) ask(now time.Time) []core.Quota {
 	s.asked = s.asked[:0]
 	var quotas []core.Quota
@@ -229,8 +230,8 @@ func (s *Shares) ask(now time.Time) []core.Quota {
 	return quotas
 }
 
-// RecordTaken records the answer to the outstanding plan: what was taken of each quota, and when, by the local clock, the
-// next row of these lanes is due; zero if that is not known.
+// RecordTaken records the answer to the current plan: the rows claimed for each quota, and when the next row of these lanes
+// is due by the local clock, or zero if that is not known.
 func (s *Shares) RecordTaken(taken []core.Taken, dueAt time.Time) {
 	for i, l := range s.asked {
 		if i < len(taken) {
@@ -248,7 +249,7 @@ func (s *Shares) RecordTaken(taken []core.Taken, dueAt time.Time) {
 	s.asked = s.asked[:0]
 }
 
-// Forget drops the outstanding plan: its claim failed, and no lane is charged.
+// Forget drops the current plan because its claim failed. No lane is charged.
 func (s *Shares) Forget() {
 	for _, g := range s.groups {
 		g.owed -= g.added
@@ -261,7 +262,7 @@ func (s *Shares) Forget() {
 
 func (c *claimant) reset() { c.added, c.quota = 0, 0 }
 
-// settle charges n taken slots. A claimant that wants no more loses what it is owed.
+// settle charges n claimed slots. A claimant that is not busy loses its owed slots.
 func (c *claimant) settle(n int, busy bool) {
 	c.owed -= float64(n)
 	if !busy {
@@ -269,7 +270,7 @@ func (c *claimant) settle(n int, busy bool) {
 	}
 }
 
-// divide adds to what each claimant is owed its share of n by weight, and turns that into whole quotas that add up to n.
+// divide adds to each claimant's owed its share of n by weight, and turns that into whole quotas that add up to n.
 func divide(n int, parties []*claimant) {
 	if n <= 0 || len(parties) == 0 {
 		return
@@ -283,7 +284,7 @@ func divide(n int, parties []*claimant) {
 		c.owed += c.added
 		sum += c.owed
 	}
-	// Claimants come and go with what they are owed: the rest must balance among those present.
+	// claimants come and go with their owed slots: the rest must balance among those present
 	excess, positive := (sum-float64(n))/float64(len(parties)), 0.0
 	for _, c := range parties {
 		c.owed -= excess

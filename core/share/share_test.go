@@ -9,10 +9,10 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// lanesSim is what waits in each lane of a simulated store.
+// lanesSim holds the number of waiting rows of each lane in a simulated store.
 type lanesSim map[laneKey]int
 
-// claim answers quotas from what waits.
+// claim answers quotas from the waiting rows.
 func (sim lanesSim) claim(quotas []core.Quota) []core.Taken {
 	taken := make([]core.Taken, len(quotas))
 	for i, q := range quotas {
@@ -30,7 +30,7 @@ func byPriority(quotas []core.Quota) (n [core.Bulk + 1]int) {
 	return n
 }
 
-// TestSharesByWeight: with backlog in all priorities, starts come by weight, also when one slot at a time is free.
+// TestSharesByWeight: with a backlog in all priorities, starts follow the weights, even if only one slot is free at a time.
 func TestSharesByWeight(t *testing.T) {
 	for _, free := range []int{1, 2, 7, 100, 1000} {
 		t.Run(fmt.Sprint(free, " free"), func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestSharesByWeight(t *testing.T) {
 	}
 }
 
-// TestSharesFlow: what a priority does not use goes to the others, and comes back once it does.
+// TestSharesFlow: slots that a priority does not use go to the others, and come back when it needs them.
 func TestSharesFlow(t *testing.T) {
 	s, now := New([]string{"a", "b"}, Weights{}), time.Unix(0, 0)
 	sim := lanesSim{{core.Bulk, "a"}: 1e9}
@@ -79,7 +79,7 @@ func TestSharesFlow(t *testing.T) {
 	}
 }
 
-// TestSharesTypes: the types of one priority share equally, and one that is idle leaves its part.
+// TestSharesTypes: the types of one priority share equally, and the others share the part of an idle type.
 func TestSharesTypes(t *testing.T) {
 	s, now := New([]string{"a", "b", "c"}, Weights{}), time.Unix(0, 0)
 	sim := lanesSim{{core.Default, "a"}: 1e9, {core.Default, "b"}: 1e9}
@@ -117,8 +117,8 @@ func TestSharesReserved(t *testing.T) {
 	}
 }
 
-// TestSharesProperties: whatever waits, a plan never exceeds the free slots, no lane is asked twice, and as
-// long as anything waits and a slot is free something is taken within two plans.
+// TestSharesProperties: a plan never exceeds the free slots and contains no lane twice. While rows wait and a slot is free,
+// something is claimed within two plans.
 func TestSharesProperties(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	types := []string{"a", "b", "c", "d"}
@@ -167,7 +167,7 @@ func TestSharesProperties(t *testing.T) {
 	}
 }
 
-// TestSharesForget: a plan whose claim failed is charged to nobody.
+// TestSharesForget: a plan whose claim failed charges no lane.
 func TestSharesForget(t *testing.T) {
 	s, now := New([]string{"a"}, Weights{}), time.Unix(0, 0)
 	sim := lanesSim{{core.Critical, "a"}: 1e9, {core.Bulk, "a"}: 1e9}
@@ -212,7 +212,7 @@ func TestSharesDue(t *testing.T) {
 	}
 }
 
-// asQuotas repeats the plan that is out.
+// asQuotas returns the current plan again.
 func (s *Shares) asQuotas() []core.Quota {
 	var quotas []core.Quota
 	for _, l := range s.asked {
@@ -221,7 +221,7 @@ func (s *Shares) asQuotas() []core.Quota {
 	return quotas
 }
 
-// TestLaneMark: a busy lane goes on from its mark and returns to the full range once a second; a quiet one has none.
+// TestLaneMark: a busy lane is claimed from its mark, and from the full range once a second; a quiet lane has no mark.
 func TestLaneMark(t *testing.T) {
 	s, now := New([]string{"a"}, Weights{}), time.Unix(0, 0)
 	mark := core.Mark{RunAt: time.Unix(5, 0), ID: 9}
@@ -256,7 +256,8 @@ func TestLaneMark(t *testing.T) {
 	}
 }
 
-// TestLaneTenants: the turn by tenant begins when a full quota held tenants, adapts, and ends when slots are left.
+// TestLaneTenants: division by tenant begins when a full quota contained several tenants, adapts, and ends when slots are
+// left.
 func TestLaneTenants(t *testing.T) {
 	l := &lane{claimant: claimant{weight: 1}, priority: core.Default, typ: "a"}
 	step := func(quota int, tk core.Taken) core.Quota {

@@ -1,4 +1,4 @@
-// Package states is the table of states and events as code. Stores are tested against it.
+// Package states contains the table of states and events as code. Stores are tested against it.
 package states
 
 import "github.com/belfry-dev/belfry/core"
@@ -8,21 +8,21 @@ type Event int8
 
 // The events of the transition table.
 const (
-	EventDispatch   Event = iota + 1 // the tick, or the submitter, hands a due job to its queue
+	EventDispatch   Event = iota + 1 // the tick or the submitter sends a due job to its queue
 	EventClaim                       // a direct worker takes a due job
-	EventRepublish                   // the dispatch lease has passed
-	EventStart                       // a worker starts the job its message names
-	EventUnhandled                   // a worker refuses a start: no handler is here
+	EventRepublish                   // the dispatch lease has expired
+	EventStart                       // a worker starts the job that its message names
+	EventUnhandled                   // a worker refuses a start because it has no handler for the job
 	EventHeartbeat                   // a worker extends its lease
 	EventDone                        // the handler succeeded
 	EventError                       // the handler returned an error
 	EventSnooze                      // the handler asked for a later run
 	EventAccepted                    // the target accepted the job and reports the end itself
 	EventHandBack                    // a stopping worker gives the job back
-	EventLost                        // the worker's lease has passed
+	EventLost                        // the worker's lease has expired
 	EventCancel                      // someone cancels
 	EventReschedule                  // someone gives a new run_at
-	EventRetry                       // an operator puts a dead letter back
+	EventRetry                       // an operator retries a dead letter
 	EventExpire                      // expires_at has passed
 )
 
@@ -42,7 +42,7 @@ func Events() []Event {
 	return all
 }
 
-// String returns the event's words.
+// String returns the event in words.
 func (e Event) String() string {
 	if e >= EventDispatch && int(e) < len(eventNames) {
 		return eventNames[e]
@@ -50,15 +50,15 @@ func (e Event) String() string {
 	return "unknown event"
 }
 
-// Facts are the other inputs of a transition, beside status and event.
+// Facts are the inputs of a transition besides status and event.
 type Facts struct {
-	WrongToken   bool // the write names a token that is not the row's
+	WrongToken   bool // the write's token is not the row's token
 	CancelWanted bool // the row's cancel_wanted is set
 	Permanent    bool // the error is marked permanent
 	AttemptsUsed bool // attempts ≥ max_attempts
 	SnoozesUsed  bool // snoozes ≥ MaxSnoozes
 	LossCounts   bool // the lost run costs an attempt
-	LossesUsed   bool // it is loss MaxLosses in a row, or max_attempts is 1
+	LossesUsed   bool // this loss is number MaxLosses in a row, or max_attempts is 1
 	Expired      bool // expires_at has passed
 	KeyTaken     bool // another live job holds the dedupe key
 }
@@ -68,11 +68,11 @@ type Verdict int8
 
 // The verdicts.
 const (
-	Applied  Verdict = iota + 1 // the row changed as Move says
-	Ignored                     // "—" in the table: the event does not reach rows of this status
+	Applied  Verdict = iota + 1 // the row changed as described by Move
+	Ignored                     // "—" in the table: the event does not occur in this status
 	Stale                       // the token or the status has changed: nothing changed
 	Conflict                    // 409: the status does not allow it, nothing changed
-	Wanted                      // 202: cancel is wanted, the holder's next heartbeat says so
+	Wanted                      // 202: cancel is wanted; the holder's next heartbeat reports it
 )
 
 // Move is the change of a job by an event.
@@ -85,8 +85,8 @@ type Move struct {
 	Reset    bool        // attempts and snoozes become 0 (operator's retry)
 }
 
-// Transition is the table of states and events: it returns the move of a job in status from on event. Package storetest
-// checks every store against it; a store's statement makes the same move in one write.
+// Transition is the table of states and events: it returns the move of a job that is in status from when event happens.
+// Package storetest checks every store against it. A store makes the same move in one statement.
 func Transition(from core.Status, event Event, f Facts) Move {
 	stay := func(v Verdict) Move { return Move{Verdict: v, Next: from} }
 	switch event {
@@ -117,7 +117,7 @@ func Transition(from core.Status, event Event, f Facts) Move {
 	case EventCancel, EventReschedule, EventRetry:
 		return operatorMove(from, event, f)
 	case EventExpire:
-		if from == core.Scheduled || from == core.Queued { // a queued job is cancelled when its start is refused
+		if from == core.Scheduled || from == core.Queued { // a queued job is cancelled here, and its later start is refused
 			return Move{Verdict: Applied, Next: core.Cancelled}
 		}
 		return stay(Ignored)
@@ -125,7 +125,7 @@ func Transition(from core.Status, event Event, f Facts) Move {
 	return stay(Ignored)
 }
 
-// begin is the move of a claim or a start on a row that it may take.
+// begin is the move of a claim or a start that found its row.
 func begin(f Facts) Move {
 	switch {
 	case f.Expired:
@@ -146,10 +146,10 @@ func startMove(from core.Status, event Event, f Facts) Move {
 	return begin(f)
 }
 
-// holderMove is the move of a worker's write under its token.
+// holderMove is the move of a worker's write with its token.
 func holderMove(from core.Status, event Event, f Facts) Move {
 	if from == core.Queued && event == EventHandBack && !f.WrongToken {
-		return Move{Verdict: Applied, Next: core.Queued} // held, never started: it stays as it is
+		return Move{Verdict: Applied, Next: core.Queued} // the job was held and not started: it stays queued
 	}
 	if from != core.Running || f.WrongToken {
 		return Move{Verdict: Stale, Next: from}
@@ -166,7 +166,7 @@ func holderMove(from core.Status, event Event, f Facts) Move {
 		if !f.CancelWanted {
 			return Move{Verdict: Applied, Next: core.Scheduled, Token: 1, Attempts: -1, Snoozes: 1}
 		}
-	case EventHandBack: // no handler was entered
+	case EventHandBack: // the handler was never entered
 		if f.CancelWanted {
 			return Move{Verdict: Applied, Next: core.Cancelled, Attempts: -1}
 		}
@@ -175,7 +175,7 @@ func holderMove(from core.Status, event Event, f Facts) Move {
 	return errorMove(f)
 }
 
-// errorMove ends a failed attempt.
+// errorMove is the move of a failed attempt.
 func errorMove(f Facts) Move {
 	switch {
 	case f.CancelWanted:
@@ -186,7 +186,7 @@ func errorMove(f Facts) Move {
 	return Move{Verdict: Applied, Next: core.Scheduled, Token: 1}
 }
 
-// lossMove ends a run that was lost with its worker.
+// lossMove is the move of a run that was lost with its worker.
 func lossMove(f Facts) Move {
 	switch {
 	case f.CancelWanted:

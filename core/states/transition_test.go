@@ -6,7 +6,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// TestTransitionProperties holds every cell, under all facts, against what must never happen.
+// TestTransitionProperties checks that no cell of the table, under any facts, makes a forbidden move.
 func TestTransitionProperties(t *testing.T) {
 	for _, event := range Events() {
 		for from := core.Scheduled; from <= core.Cancelled; from++ {

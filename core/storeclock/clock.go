@@ -1,4 +1,4 @@
-// Package storeclock tells the store's time without asking it each time.
+// Package storeclock estimates the store's time without a call for each reading.
 package storeclock
 
 import (
@@ -10,43 +10,43 @@ import (
 
 // How a Clock reads its store.
 const (
-	clockAge     = 5 * time.Second // a reading older than this is renewed beside the caller
-	clockLongest = time.Minute     // one older than this is waited for
-	clockTimeout = time.Second     // of a reading; when it fails, the next one waits as long
-	clockJump    = time.Second     // this process's clock was set, or it was frozen, when its two clocks differ by so much
+	clockAge     = 5 * time.Second // an older reading is renewed in the background
+	clockLongest = time.Minute     // callers wait for a new reading if the last one is older
+	clockTimeout = time.Second     // of one reading; after a failure the next one is tried this much later
+	clockJump    = time.Second     // if this process's two clocks drift apart by this much, one was set or the process was frozen
 )
 
-// Store is a store that tells its time.
+// Store is a store that returns its time.
 type Store interface {
 	Now(ctx context.Context) (time.Time, error)
 }
 
-// Clock tells the store's time without asking it each time: from the last reading, and this process's monotonic clock. So
-// what is judged by it (run_at, expires_at, the end of a token) is judged alike by all processes. It
-// is exact to about the time that a reading takes. Where the store does not answer it goes on from the last reading, or by this
-// process's clock. Safe for concurrent use.
+// Clock computes the store's time from the last reading and this process's monotonic clock. So all processes judge run_at,
+// expires_at and the end of a token by the same time. The error is about the duration of one reading. If the store does not
+// answer, the clock continues from the last reading, or uses this process's clock if there is none. It is safe for
+// concurrent use.
 type Clock struct {
 	store Store
 	here  func() moment
 	mu    sync.Mutex // of readings
 	last  atomic.Pointer[clockReading]
-	busy  atomic.Bool // a reading is under way beside callers
+	busy  atomic.Bool // a background reading is running
 }
 
-// moment is a moment by the two clocks of this process.
+// moment is one moment on the two clocks of this process.
 type moment struct {
 	wall time.Time
-	mono time.Duration // stands still while the process is frozen
+	mono time.Duration // stops while the process is frozen
 }
 
-// clockReading is what the store's clock said at a moment of this process.
+// clockReading is the store's time at one moment of this process.
 type clockReading struct {
 	store  time.Time
 	at     moment
-	failed bool // it did not answer: store goes on from the reading before
+	failed bool // the store did not answer: store is computed from the reading before
 }
 
-// New returns the clock of store. It reads nothing before it is asked.
+// New returns the clock of store. The first call of Now reads it.
 func New(store Store) *Clock {
 	start := time.Now()
 	return &Clock{store: store, here: func() moment {
@@ -55,7 +55,7 @@ func New(store Store) *Clock {
 	}}
 }
 
-// Now is the store's time.
+// Now returns the store's time.
 func (c *Clock) Now() time.Time {
 	now := c.here()
 	r := c.last.Load()
@@ -71,7 +71,7 @@ func (c *Clock) Now() time.Time {
 	return r.store.Add(r.age(c.here()))
 }
 
-// read asks the store, once for all callers that wait. old is the reading that they had.
+// read reads the store's time once for all callers that wait. old is the reading that they had.
 func (c *Clock) read(old *clockReading) *clockReading {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -96,7 +96,7 @@ func (c *Clock) read(old *clockReading) *clockReading {
 
 func (r *clockReading) age(now moment) time.Duration { return now.mono - r.at.mono }
 
-// fresh is the age at which a reading is renewed.
+// fresh returns the age at which a reading is renewed.
 func (r *clockReading) fresh() time.Duration {
 	if r.failed {
 		return clockTimeout
@@ -104,10 +104,11 @@ func (r *clockReading) fresh() time.Duration {
 	return clockAge
 }
 
-// holds reports whether a reading can be gone on from.
+// holds reports whether the time can still be computed from this reading.
 func (r *clockReading) holds(now moment) bool { return r.age(now) <= clockLongest && r.steady(now) }
 
-// steady reports whether this process's clocks went alike since the reading: neither was it frozen, nor was a clock set.
+// steady reports whether this process's two clocks advanced equally since the reading: it was not frozen, and no clock was
+// set.
 func (r *clockReading) steady(now moment) bool {
 	return (now.wall.Sub(r.at.wall) - r.age(now)).Abs() < clockJump
 }

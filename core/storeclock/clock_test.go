@@ -21,8 +21,8 @@ func (c *aheadClock) Now(context.Context) (time.Time, error) {
 	return time.Now().Add(c.ahead).Round(0), c.err
 }
 
-// The clock tells the store's time, and asks it once for all callers and then every few seconds. When the store does not
-// answer it goes on from the last reading.
+// TestStoreClock: the clock reads the store once for all callers, and then every few seconds. If the store does not answer,
+// it continues from the last reading.
 func TestStoreClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &aheadClock{ahead: 3 * time.Hour}
@@ -40,14 +40,14 @@ func TestStoreClock(t *testing.T) {
 		if is(3 * time.Hour); store.reads.Load() != 1 {
 			t.Errorf("%d readings for 21 callers", store.reads.Load())
 		}
-		store.ahead = -time.Hour // it was set back
+		store.ahead = -time.Hour // the store's clock was set back
 		time.Sleep(clockAge + time.Millisecond)
-		is(3 * time.Hour) // nobody waits for the reading
+		is(3 * time.Hour) // no caller waits for the reading
 		synctest.Wait()
 		is(-time.Hour)
 		store.ahead = 0
 		time.Sleep(2 * clockLongest)
-		is(0) // now they do
+		is(0) // now callers wait
 		store.ahead, store.err = 5*time.Hour, errors.New("down")
 		time.Sleep(2 * clockLongest)
 		is(0)
@@ -66,7 +66,7 @@ func TestStoreClock(t *testing.T) {
 	})
 }
 
-// A process that was frozen, or whose clock was set, reads the store before it tells anything.
+// TestStoreClockAfterAJump: a process that was frozen, or whose clock was set, reads the store before it returns a time.
 func TestStoreClockAfterAJump(t *testing.T) {
 	for name, by := range map[string]time.Duration{"frozen": time.Minute, "set back": -time.Hour} {
 		t.Run(name, func(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package typecache keeps in memory what the store knows of types.
+// Package typecache caches job types.
 package typecache
 
 import (
@@ -12,18 +12,18 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Options configure Types.
+// Options configure a Cache.
 type Options struct {
-	Every   time.Duration // how old what is known may become. Zero means 5 s
-	OnError func(error)   // told when a refresh of Run fails. Nil means nobody
+	Every   time.Duration // maximum age of the cache. Zero means 5 s
+	OnError func(error)   // called when a refresh of Run fails. Nil means no call
 }
 
 // typesTimeout bounds one read.
 const typesTimeout = 10 * time.Second
 
-// Cache keeps in memory what the store knows of types: definitions, and marks on types whose jobs bring targets of their
-// own. It is the TypeStore of its process: what is written through it is known here at once; what another process
-// writes within Every (5 s), where Run or Fresh is called. One statement reads it all. Safe for concurrent use.
+// Cache caches the store's job types: their definitions, and the marks on types whose jobs carry targets of their own. It is
+// the TypeStore of its process. What is written through it is visible here at once; what another process writes becomes
+// visible within Every (5 s) if Run or Fresh is called. One statement reads everything. It is safe for concurrent use.
 type Cache struct {
 	core.TypeStore
 	opts Options
@@ -32,17 +32,17 @@ type Cache struct {
 	view atomic.Pointer[typesView]
 }
 
-// typesView is what is known of types at one time. It is never changed.
+// typesView holds the types of one read. It is immutable.
 type typesView struct {
 	byName    map[string]core.JobType
 	delivered []string      // sorted
-	version   int64         // of delivered; zero: nothing has been read yet
-	read      time.Time     // when it was asked for
-	changed   chan struct{} // closed once delivered is another
-	expecting bool          // of some type a success is expected
+	version   int64         // of delivered; zero: nothing was read yet
+	read      time.Time     // when the read began
+	changed   chan struct{} // closed when delivered changes
+	expecting bool          // some type has ExpectWithin
 }
 
-// New returns Types of store. Nothing is known before the first Refresh.
+// New returns a Cache of store. It is empty until the first Refresh.
 func New(store core.TypeStore, opts Options) *Cache {
 	if opts.Every <= 0 {
 		opts.Every = 5 * time.Second
@@ -52,26 +52,26 @@ func New(store core.TypeStore, opts Options) *Cache {
 	return t
 }
 
-// Lookup returns what is known of a type: its definition, or only a mark. It asks nobody.
+// Lookup returns the cached definition of a type, or a JobType that only has the mark. It does not ask the store.
 func (t *Cache) Lookup(name string) (core.JobType, bool) {
 	known, ok := t.view.Load().byName[name]
 	return known, ok
 }
 
-// Expecting reports whether a success of some type is expected: ExpectWithin.
+// Expecting reports whether some type sets ExpectWithin.
 func (t *Cache) Expecting() bool { return t.view.Load().expecting }
 
-// Delivered returns the names, sorted, of the types that have a target or the mark of delivered jobs, and a version that
-// rises whenever they become others. The caller leaves the slice as it is.
+// Delivered returns the sorted names of the types that have a target or the mark of delivered jobs, and a version that rises
+// when the names change. The caller must not change the slice.
 func (t *Cache) Delivered() (names []string, version int64) {
 	v := t.view.Load()
 	return v.delivered, v.version
 }
 
-// Changed returns a channel that is closed once Delivered answers another version than now.
+// Changed returns a channel that is closed when the version of Delivered changes.
 func (t *Cache) Changed() <-chan struct{} { return t.view.Load().changed }
 
-// Refresh reads everything again. After an error what was known stays.
+// Refresh reads all types again. After an error the cache is unchanged.
 func (t *Cache) Refresh(ctx context.Context) error {
 	select {
 	case t.turn <- struct{}{}:
@@ -82,7 +82,7 @@ func (t *Cache) Refresh(ctx context.Context) error {
 	return t.refresh(ctx)
 }
 
-// RefreshOlder reads everything again unless it was read at most age ago.
+// RefreshOlder reads all types again unless they were read at most age ago.
 func (t *Cache) RefreshOlder(ctx context.Context, age time.Duration) error {
 	if v := t.view.Load(); v.version > 0 && v.age(time.Now()) < age {
 		return nil
@@ -94,7 +94,7 @@ func (t *Cache) pass() { <-t.turn }
 
 func (t *Cache) refresh(ctx context.Context) error {
 	began := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, typesTimeout) // writes wait for their turn
+	ctx, cancel := context.WithTimeout(ctx, typesTimeout) // writes wait for turn
 	defer cancel()
 	types, err := t.TypeStore.Types(ctx)
 	if err != nil {
@@ -108,8 +108,8 @@ func (t *Cache) refresh(ctx context.Context) error {
 	return nil
 }
 
-// Fresh refreshes what is older than Every, for a process without Run or one that was frozen meanwhile. While another
-// call is at it, it does not wait. An error means that nothing is known yet.
+// Fresh refreshes a cache older than Every, for a process that does not call Run or was frozen. While another call
+// refreshes, it does not wait. It returns an error only if nothing was ever read.
 func (t *Cache) Fresh(ctx context.Context) error {
 	v := t.view.Load()
 	if v.version > 0 && v.age(time.Now()) < t.opts.Every {
@@ -137,13 +137,13 @@ func (t *Cache) Fresh(ctx context.Context) error {
 	return nil
 }
 
-// age is how old the view is. The monotonic clock stands still while a machine sleeps, the wall clock can be set: the
-// longer time holds.
+// age returns the age of the view. The monotonic clock stops while a machine sleeps, and the wall clock can be set, so the
+// longer of the two counts.
 func (v *typesView) age(now time.Time) time.Duration {
 	return max(now.Sub(v.read), now.Round(0).Sub(v.read.Round(0)))
 }
 
-// RoomToMark refuses, as MarkDelivered would, a mark on a type that would be one too many, as far as is known here.
+// RoomToMark returns the error of MarkDelivered if a mark on this type would exceed the maximum number of cached types.
 func (t *Cache) RoomToMark(name string) error {
 	byName := t.view.Load().byName
 	if _, known := byName[name]; !known && len(byName) >= core.MaxTypes {
@@ -152,7 +152,7 @@ func (t *Cache) RoomToMark(name string) error {
 	return nil
 }
 
-// Run keeps what is known fresh until ctx ends, by one statement in a little less than Every.
+// Run keeps the cache fresh until ctx ends, with one statement in a little less than Every.
 func (t *Cache) Run(ctx context.Context) {
 	every := t.opts.Every - t.opts.Every/10
 	timer := time.NewTimer(0)
@@ -165,7 +165,7 @@ func (t *Cache) Run(ctx context.Context) {
 		}
 		wait := every
 		if v := t.view.Load(); v.version > 0 && v.age(time.Now()) < every {
-			wait -= v.age(time.Now()) // someone refreshed meanwhile
+			wait -= v.age(time.Now()) // another caller refreshed it
 		} else if err := t.Refresh(ctx); err != nil && ctx.Err() == nil && t.opts.OnError != nil {
 			t.opts.OnError(err)
 		}
@@ -173,7 +173,7 @@ func (t *Cache) Run(ctx context.Context) {
 	}
 }
 
-// PutType makes or replaces a definition.
+// PutType creates or replaces a definition.
 func (t *Cache) PutType(ctx context.Context, definition core.JobType) (kept core.JobType, made bool, err error) {
 	kept, made, err = t.TypeStore.PutType(ctx, definition)
 	if err == nil {
@@ -201,7 +201,7 @@ func (t *Cache) DeleteType(ctx context.Context, name string) error {
 	return err
 }
 
-// MarkDelivered notes types whose jobs bring targets of their own. Those known as such are not written again.
+// MarkDelivered marks types whose jobs carry targets of their own. It does not write cached marks again.
 func (t *Cache) MarkDelivered(ctx context.Context, names []string) error {
 	byName := t.view.Load().byName
 	fresh := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return byName[name].Delivered })
@@ -221,20 +221,21 @@ func (t *Cache) MarkDelivered(ctx context.Context, names []string) error {
 	return nil
 }
 
-// change notes here what was just written. A read that began before the write is over by then, a later one sees it.
+// change applies a write to the cache. Holding turn, it follows any read that began before the write; a later read includes
+// the write.
 func (t *Cache) change(do func(byName map[string]core.JobType)) {
 	t.turn <- struct{}{}
 	defer t.pass()
 	v := t.view.Load()
 	if v.version == 0 {
-		return // the first read will tell
+		return // the first read will include the write
 	}
 	byName := maps.Clone(v.byName)
 	do(byName)
 	t.set(byName, v.read)
 }
 
-// set makes byName what is known. The turn is the caller's.
+// set replaces the cache by byName. The caller holds turn.
 func (t *Cache) set(byName map[string]core.JobType, read time.Time) {
 	var delivered []string
 	expecting := false

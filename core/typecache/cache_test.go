@@ -14,7 +14,7 @@ import (
 	"github.com/belfry-dev/belfry/core/typecache/typestoretest"
 )
 
-// delivered wants these types delivered, and returns the version.
+// delivered checks the names of the delivered types, and returns the version.
 func delivered(t *testing.T, types *Cache, want ...string) int64 {
 	t.Helper()
 	got, version := types.Delivered()
@@ -24,7 +24,7 @@ func delivered(t *testing.T, types *Cache, want ...string) int64 {
 	return version
 }
 
-// TestTypesTellOfWritesAtOnce: what is written through Types is known to it without a further read.
+// TestTypesTellOfWritesAtOnce: a write through Types is visible in it without another read.
 func TestTypesTellOfWritesAtOnce(t *testing.T) {
 	store := typestoretest.NewStore()
 	types := New(store, Options{})
@@ -81,7 +81,7 @@ func TestTypesTellOfWritesAtOnce(t *testing.T) {
 	}
 }
 
-// TestTypesRun: a change reaches other processes within 5 s, by one statement in each.
+// TestTypesRun: a change reaches other processes within 5 s, with one statement in each.
 func TestTypesRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := typestoretest.NewStore()
@@ -126,8 +126,8 @@ func TestTypesRun(t *testing.T) {
 	})
 }
 
-// TestTypesFresh: without Run, who asks refreshes what is old; many at once do so once, and an outage stops nobody who
-// knows something.
+// TestTypesFresh: without Run, a caller refreshes an old cache. Concurrent callers do so once, and an outage does not affect
+// a caller with a filled cache.
 func TestTypesFresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := typestoretest.NewStore()
@@ -173,7 +173,7 @@ func TestTypesFresh(t *testing.T) {
 	})
 }
 
-// TestTypesWriteDuringARead: a read that began before a write does not make it unknown.
+// TestTypesWriteDuringARead: a read that began before a write does not undo it in the cache.
 func TestTypesWriteDuringARead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := typestoretest.NewStore()
