@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// hard are rules that make a search work.
+// hard are rules that are expensive to search.
 var hard = []string{
 	"30 2 8-14 3 */7",        // in the gap of America/New_York every year
 	"0 0 2 8-14 3 */7",       // the same with seconds
 	"0-59 0-59 2 8-14 3 */7", // thousands of matches in each gap
 	"30 2 25-31 3 */7",       // in the gap of Europe/Berlin
-	"30 2 8-14 3 SUN#2",      // often, but for the gap
-	"0 0 29 2 */7",           // once in 28 years, or 40
+	"30 2 8-14 3 SUN#2",      // often, except for the gap
+	"0 0 29 2 */7",           // every 28 or 40 years
 	"0 0 29 2 ?",
 	"0 0 31W 2-11/9 MON#5",
 	"0 0 L-30 * */7",
@@ -57,14 +57,14 @@ func TestWorkIsBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkWorstNext is the search of a rule whose every match is in a gap that is skipped.
+// BenchmarkWorstNext searches a rule whose every match is in a skipped gap.
 func BenchmarkWorstNext(b *testing.B) {
 	for _, text := range hard {
 		rule, err := Parse(text, "America/New_York", Options{DSTGap: SkipGap})
 		if err != nil {
 			continue
 		}
-		from := time.Date(2007, 4, 1, 0, 0, 0, 0, time.UTC) // the American rule of today holds from here on
+		from := time.Date(2007, 4, 1, 0, 0, 0, 0, time.UTC) // today's American rule is valid from here on
 		b.Run(text, func(b *testing.B) {
 			for b.Loop() {
 				rule.Next(from)

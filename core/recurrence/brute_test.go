@@ -8,13 +8,12 @@ import (
 	"github.com/belfry-dev/belfry/core/recurrence"
 )
 
-// table is a stretch of time in one zone, looked at instant by instant: every minute, or every second, at which
-// the zone's clock shows a whole one. It is the reference that the search is held against, and shares nothing
-// with it but the time package's answer to "what is the offset at this instant".
+// table is a period of time in one zone, checked instant by instant: every full minute or second on the zone's clock. It is
+// the reference for the search. It shares only time's answer to "what is the offset at this instant" with it.
 type table struct {
-	from, to int64 // what is asked for
+	from, to int64 // the requested period
 	entries  []entry
-	found    []due // of the last wish, to be written over
+	found    []due // result of the last wish; its memory is reused
 	hours    []hour
 	jumps    []leap
 	firstDay int64
@@ -23,13 +22,12 @@ type table struct {
 
 type entry struct {
 	at           int64
-	second, pass uint8 // pass 1 or 2 of an hour that comes twice
+	second, pass uint8 // pass 1 or 2 of a repeated hour
 	minute, hour uint8
 	day          int32
 }
 
-// hour is a row of entries of one hour of one day on the clock, so that a wish that has no use for the hour need not
-// look at each of them.
+// hour lists the entries of one hour of one day on the clock, so that a wish that excludes the hour can skip them all.
 type hour struct {
 	first, last int
 	day         int32
@@ -42,7 +40,7 @@ type leap struct {
 	before, after int64
 }
 
-const margin = 2 * 86400 // seconds around a table in which changes of the clock are looked for
+const margin = 2 * 86400 // seconds around a table in which changes of the clock are searched
 
 func makeTable(location *time.Location, from, to, unit int64) *table {
 	t := &table{from: from, to: to, firstDay: from/86400 - 4, entries: make([]entry, 0, (to-from)/unit+10)}
@@ -99,7 +97,7 @@ func offsetAt(location *time.Location, at int64) int64 {
 	return int64(offset)
 }
 
-// leaps looks every quarter of an hour for another offset, and then for the second.
+// leaps compares the offset every quarter of an hour, then finds the exact second of each change.
 func leaps(location *time.Location, from, to int64) []leap {
 	var found []leap
 	for at, before := from, offsetAt(location, from); at < to; at += 900 {
@@ -126,7 +124,7 @@ type due struct {
 	dropped drop
 }
 
-// drop says that an instant is left out, and why.
+// drop says whether and why an instant is left out.
 type drop uint8
 
 const (
@@ -138,8 +136,8 @@ func (d drop) reason() recurrence.Reason {
 	return [...]recurrence.Reason{"", recurrence.ReasonDSTGap, recurrence.ReasonDSTOverlap}[d]
 }
 
-// expect returns what the rules of daylight saving make of a wish, instant by instant, from t.from (excluded)
-// to t.to (included). The answer holds until the next call.
+// expect returns the due instants of a wish from t.from (excluded) to t.to (included), with the rules of daylight saving
+// applied instant by instant. The result is valid until the next call.
 func (t *table) expect(w *wish, options recurrence.Options) []due {
 	days := make([]bool, len(t.dates))
 	for i, d := range t.dates {
@@ -178,7 +176,7 @@ func (t *table) expect(w *wish, options recurrence.Options) []due {
 	return t.asked(found)
 }
 
-// asked leaves out what lies outside the time that is asked for.
+// asked removes instants outside the requested period.
 func (t *table) asked(found []due) []due {
 	return slices.DeleteFunc(found, func(d due) bool { return d.at <= t.from || d.at > t.to })
 }

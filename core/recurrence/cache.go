@@ -2,22 +2,22 @@ package recurrence
 
 import "sync"
 
-// maxKept bounds what a Cache keeps of expressions, about, in bytes: more than 7,000 of the usual length. When it is reached
-// they are all forgotten.
+// maxKept bounds the approximate bytes of cached expressions: more than 7,000 of the usual length. When it is reached, all
+// of them are dropped.
 const maxKept = 4 << 20
 
-// Cache keeps zones once they are loaded, and expressions once they are parsed. There are only as many zones as the database
-// has names. Safe for concurrent use. The zero value is ready; a nil Cache keeps nothing.
+// Cache keeps loaded zones and parsed expressions. The number of zones is bounded by the names in the database. It is safe
+// for concurrent use. The zero value is ready; a nil Cache keeps nothing.
 type Cache struct {
 	zones sync.Map
 
 	mu     sync.Mutex
-	texts  map[string]expression // by the text; without those that break a rule
-	kept   int                   // bytes that these take, about
+	texts  map[string]expression // by their text; invalid ones are not kept
+	kept   int                   // approximate bytes of texts
 	parsed int                   // how often a text was parsed
 }
 
-// parse is parseExpression, once for each text.
+// parse calls parseExpression once for each text.
 func (c *Cache) parse(text string) (expression, error) {
 	if c == nil {
 		return parseExpression(text)

@@ -11,7 +11,7 @@ import (
 	"github.com/belfry-dev/belfry/core/schedule"
 )
 
-// fire lets a schedule come due n times and returns the instants of its runs.
+// fire makes a schedule come due n times and returns the instants of its runs.
 func fire(t *testing.T, s *core.Schedule, o schedule.Options, n int) (fired []time.Time) {
 	t.Helper()
 	for range n {
@@ -40,7 +40,7 @@ func edit(t *testing.T, s *core.Schedule, o schedule.Options, now time.Time, cha
 	s.Rule, s.State = *plan.Rule, plan.State
 }
 
-// A rule is parsed once, however often it fires, and an edit holds from the next firing on.
+// TestRulesAreParsedOnce: a rule is parsed once, however often it fires. An edit takes effect at the next firing.
 func TestRulesAreParsedOnce(t *testing.T) {
 	now := time.Date(2026, 3, 1, 0, 0, 30, 0, time.UTC)
 	for name, rule := range map[string]core.ScheduleRule{
@@ -72,7 +72,8 @@ func TestRulesAreParsedOnce(t *testing.T) {
 	}
 }
 
-// What another time zone database made of a rule is computed again, though its text is known here.
+// TestKeptRulesFollowTheZoneData: a result from another time zone database is computed again, even if the rule's text is
+// cached.
 func TestKeptRulesFollowTheZoneData(t *testing.T) {
 	now := time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
 	cache := new(recurrence.Cache)
@@ -89,7 +90,7 @@ func TestKeptRulesFollowTheZoneData(t *testing.T) {
 	}
 }
 
-// What is kept is bounded, and what breaks a rule is not kept.
+// TestKeptRulesAreBounded: the cache is bounded and keeps no invalid expressions.
 func TestKeptRulesAreBounded(t *testing.T) {
 	cache := new(recurrence.Cache)
 	parse := func(text string) error {

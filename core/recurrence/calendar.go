@@ -12,12 +12,12 @@ type fields struct {
 	second, minute, hour, month uint64
 	days                        days
 
-	// fixed: none of second, minute and hour begins with a star. Only then is anything made up for a gap or
-	// held back in an overlap.
+	// fixed: none of second, minute and hour begins with a star. Only then do gaps get made-up runs and overlaps hold runs
+	// back.
 	fixed bool
 }
 
-// days is the two fields for the day. They must both match if either begins with * or ?, otherwise one is enough.
+// days holds the two fields for the day. If either begins with * or ?, both must match; otherwise one match is enough.
 type days struct {
 	monthDay    uint64    // 1 ... 31
 	fromLast    uint64    // bit n: n days before the month's last
@@ -30,7 +30,7 @@ type days struct {
 	monthDayStar, weekDayStar bool
 }
 
-// month is one month of the calendar, as far as the days that match need it.
+// month holds the facts about a calendar month that matching days needs.
 type month struct {
 	first   int64 // days from 1970-01-01 to its first day
 	length  int
@@ -43,8 +43,8 @@ func monthAt(year int, number time.Month) month {
 	return month{first: first, length: int(next - first), weekDay: int((first%7 + 11) % 7)} // 1970 began on a Thursday
 }
 
-// daysTo is the number of days from 1970-01-01 to the first of a month of the years 1 and later; month 13 is
-// the next year's first. Years are taken to begin in March, so that the leap day is their last.
+// daysTo returns the number of days from 1970-01-01 to the first of a month, for years from 1 on. Month 13 is the next
+// year's first. Years are counted from March, so that the leap day is a year's last day.
 func daysTo(year int, number time.Month) int64 {
 	y, m := int64(year), int64(number)-3
 	if m < 0 {
@@ -96,13 +96,13 @@ func (d *days) byWeekDay(m month) uint64 {
 
 func allDays(m month) uint64 { return 1<<(m.length+1) - 2 }
 
-// spread turns days of the week into days of the month, with some bits past its end.
+// spread turns days of the week into days of the month; some bits lie past the month's end.
 func spread(weekDays uint64, m month) uint64 {
 	week := (weekDays>>m.weekDay | weekDays<<(7-m.weekDay)) & 0x7f
 	return (week | week<<7 | week<<14 | week<<21 | week<<28) << 1
 }
 
-// nearestWeekday is the day from Monday to Friday nearest to day n, within the month.
+// nearestWeekday returns the day from Monday to Friday nearest to day n, in the same month.
 func (m month) nearestWeekday(n int) int {
 	switch (m.weekDay + n - 1) % 7 {
 	case int(time.Saturday):
@@ -119,7 +119,7 @@ func (m month) nearestWeekday(n int) int {
 	return n
 }
 
-// exists reports whether any day of any year matches: all fourteen kinds of years come up again and again.
+// exists reports whether any day of any year matches. It checks the fourteen kinds of years, which recur for ever.
 func (f *fields) exists() bool {
 	for year := 2000; year < 2028; year++ {
 		for number := time.January; number <= time.December; number++ {

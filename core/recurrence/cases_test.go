@@ -53,7 +53,7 @@ func TestReportedCases(t *testing.T) {
 func checkRow(t *testing.T, c row, options Options, want json.RawMessage) {
 	t.Helper()
 	options.Anchor = time.Unix(0, 0)
-	// The rows name UTC where the schedule names none.
+	// If the schedule names no zone, the rows name UTC.
 	zone := c.TZ
 	if strings.Contains(c.Expr, "TZ=") {
 		zone = ""

@@ -24,7 +24,7 @@ func (r *Rule) Describe() string {
 	return text
 }
 
-// duration is d in words where it is a whole number of one unit, "90 seconds", otherwise as Go writes it.
+// duration writes d in words if it is a whole number of one unit ("90 seconds"), otherwise as Go does.
 func duration(d time.Duration) string {
 	for _, unit := range []struct {
 		name string
@@ -45,7 +45,7 @@ const (
 	everyHour  = 1<<24 - 1
 )
 
-// describeTime says when on a day that matches.
+// describeTime describes the times on a matching day.
 func (f *fields) describeTime() string {
 	if times := f.times(); times != nil {
 		return "At " + list(times, "and")
@@ -83,7 +83,7 @@ func (f *fields) describeTime() string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// times are the times of day, where they are few.
+// times returns the times of day if there are few.
 func (f *fields) times() []string {
 	const most = 4
 	if bits.OnesCount64(f.hour)*bits.OnesCount64(f.minute)*bits.OnesCount64(f.second) > most {
@@ -103,7 +103,7 @@ func (f *fields) times() []string {
 	return found
 }
 
-// describeDate says on which days.
+// describeDate describes the matching days.
 func (f *fields) describeDate() string {
 	byMonth, byWeek := f.days.describeMonthDays(), f.days.describeWeekDays()
 	if f.days.everyDay() {
@@ -132,7 +132,7 @@ func (f *fields) describeDate() string {
 	return text
 }
 
-// everyDay reports whether each day matches. Where one field is enough, that takes one with all of its values.
+// everyDay reports whether each day matches. If one field is enough, one of them must have all of its values.
 func (d *days) everyDay() bool {
 	byMonth, byWeek := d.describeMonthDays() == "", d.describeWeekDays() == ""
 	if d.monthDayStar || d.weekDayStar {
@@ -141,7 +141,7 @@ func (d *days) everyDay() bool {
 	return byMonth || byWeek
 }
 
-// describeMonthDays is empty where the day of month restricts nothing.
+// describeMonthDays returns nothing if the day of month restricts nothing.
 func (d *days) describeMonthDays() string {
 	if d.monthDay == fieldTable[monthDayField].all() {
 		return ""
@@ -172,7 +172,7 @@ func (d *days) describeMonthDays() string {
 	return list(parts, "and")
 }
 
-// describeWeekDays is empty where the day of week restricts nothing.
+// describeWeekDays returns nothing if the day of week restricts nothing.
 func (d *days) describeWeekDays() string {
 	if d.weekDay == fieldTable[weekDayField].all() {
 		return ""

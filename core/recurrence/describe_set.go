@@ -14,8 +14,8 @@ func each(set uint64, unit string, size int) string {
 	return "at " + unit + plural(set) + " " + list(numbers(set, "%d"), "and")
 }
 
-// stepOf is the distance between the values of a set that starts at 0 and goes round evenly; 0 if it does not,
-// or has one value alone.
+// stepOf returns the step of a set that starts at 0 and wraps around evenly. It returns 0 for other sets and for a single
+// value.
 func stepOf(set uint64, size int) int {
 	n := bits.OnesCount64(set)
 	if n < 2 || size%n != 0 {
@@ -36,7 +36,7 @@ func plural(set uint64) string {
 	return "s"
 }
 
-// numbers lists a set, three and more in a row as a range.
+// numbers lists a set; three or more values in a row become a range.
 func numbers(set uint64, format string) []string {
 	var found []string
 	for n := 0; n < 64; n++ {

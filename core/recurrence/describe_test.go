@@ -72,11 +72,11 @@ func TestWarnings(t *testing.T) {
 	for _, c := range []struct {
 		text    string
 		options Options
-		want    []string // each is a part of one warning
+		want    []string // each is contained in one warning
 	}{
 		{"0 12 * * *", Options{}, nil},
 		{"* * * * *", Options{}, nil},
-		{"30 2 * * *", Options{}, nil}, // moves, and says so by its mark
+		{"30 2 * * *", Options{}, nil}, // moves, and the occurrence's mark says so
 		{"30 2 * * *", Options{DSTGap: Shift, DSTOverlap: Last}, nil},
 		{"0,30 2 * * *", Options{}, []string{"2026-03-29 02:00:00 does not exist in Europe/Berlin, one of 2 such times; with dst_gap run_at_transition one run stands for them, at 2026-03-29T03:00:00+02:00"}},
 		{"0 2,3 * * *", Options{}, []string{"it becomes one with the run at 2026-03-29T03:00:00+02:00"}},

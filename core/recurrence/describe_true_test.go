@@ -11,8 +11,8 @@ import (
 	"github.com/belfry-dev/belfry/core/recurrence"
 )
 
-// TestDescriptionsSayOnWhichDays reads the sentence of each rule as a reader would, and holds it against the days on
-// which the rule is due.
+// TestDescriptionsSayOnWhichDays parses the sentence of each rule as a reader would, and compares it with the days on which
+// the rule is due.
 func TestDescriptionsSayOnWhichDays(t *testing.T) {
 	monthDays := []string{"*", "?", "*/2", "*/1", "1-31", "1-31/1", "1-15,16-31", "13", "31", "1,15", "L", "L-1,L-3", "LW", "15W", "10-14,L", "20/5"}
 	weekDays := []string{"*", "?", "*/3", "*/1", "0-6", "sun-sat", "1-7", "MON-FRI", "1", "5-1", "6,7", "FRI#2", "5L", "SUN,WED#1,SAT#5"}
@@ -42,7 +42,7 @@ func TestDescriptionsSayOnWhichDays(t *testing.T) {
 	}
 }
 
-// saysDay reports whether a sentence such as "on day 13 of every month, and also on Friday" means a day.
+// saysDay reports whether a sentence such as "on day 13 of every month, and also on Friday" includes a day.
 func saysDay(t *testing.T, sentence string, at time.Time) bool {
 	t.Helper()
 	if text, months, ok := strings.Cut(sentence, " in "); ok {
@@ -76,7 +76,7 @@ var (
 	weekOfMonth = regexp.MustCompile(`^the (first|second|third|fourth|fifth|last) ([A-Z][a-z]+) of the month$`)
 )
 
-// saysPart reports whether one item of a list of days means a day.
+// saysPart reports whether one item of a list of days includes a day.
 func saysPart(t *testing.T, part string, at time.Time) bool {
 	t.Helper()
 	last := time.Date(at.Year(), at.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day()

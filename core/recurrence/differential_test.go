@@ -16,10 +16,10 @@ import (
 	"github.com/belfry-dev/belfry/core/recurrence"
 )
 
-// large reports whether tests are to run at full size.
+// large reports whether tests run at full size.
 func large() bool { return os.Getenv("BELFRY_TEST_LARGE") != "" }
 
-// newSeed draws a seed and prints it.
+// newSeed picks a random seed and prints it.
 func newSeed(t *testing.T) uint64 {
 	t.Helper()
 	seed := uint64(time.Now().UnixNano())
@@ -27,7 +27,7 @@ func newSeed(t *testing.T) uint64 {
 	return seed
 }
 
-// locations are all zones, read from the archive by the standard library alone.
+// locations are all zones, read from the archive by the standard library only.
 var locations = sync.OnceValue(func() map[string]*time.Location {
 	archive, err := zip.OpenReader("zoneinfo.zip")
 	if err != nil {
@@ -54,7 +54,7 @@ var locations = sync.OnceValue(func() map[string]*time.Location {
 	return found
 })
 
-// TestSearchEqualsBruteForce compares random rules with a walk through every minute of 400 days.
+// TestSearchEqualsBruteForce compares random rules with a check of every minute of 400 days.
 func TestSearchEqualsBruteForce(t *testing.T) {
 	plan := comparisons{tables: 20, perTable: 8}
 	horizon := int64(60 * 86400)
@@ -68,8 +68,8 @@ func TestSearchEqualsBruteForce(t *testing.T) {
 	plan.run(t)
 }
 
-// TestSearchEqualsBruteForceBySeconds compares rules of six fields with a walk through every second of a day, on
-// most occasions one with a change of the clock.
+// TestSearchEqualsBruteForceBySeconds compares rules of six fields with a check of every second of a day, usually one with a
+// change of the clock.
 func TestSearchEqualsBruteForceBySeconds(t *testing.T) {
 	plan := comparisons{tables: len(locations()), perTable: 3, seconds: true}
 	length := int64(2 * 3600)
@@ -86,14 +86,14 @@ func TestSearchEqualsBruteForceBySeconds(t *testing.T) {
 	plan.run(t)
 }
 
-// comparisons is a number of tables, with some expressions held against each.
+// comparisons is a number of tables and of expressions to compare with each.
 type comparisons struct {
 	tables, perTable int
 	seconds          bool
 	when             func(*rand.Rand, *time.Location) (from, to int64)
 }
 
-// run shares the tables out to as many goroutines as there are processors. The zones take turns.
+// run divides the tables among as many goroutines as there are processors. It picks the zones in turn.
 func (p comparisons) run(t *testing.T) {
 	t.Helper()
 	seed := newSeed(t)
@@ -214,7 +214,7 @@ func (c *comparison) backward() {
 	}
 }
 
-// anywhere asks from instants that have nothing to do with the rule.
+// anywhere asks from instants that are unrelated to the rule.
 func (c *comparison) anywhere() {
 	for range 5 {
 		from := c.table.from + c.rng.Int64N(c.table.to-c.table.from)
@@ -230,7 +230,7 @@ func (c *comparison) anywhere() {
 	}
 }
 
-// window compares everything between two instants, what is dropped too, one by one and as ranges.
+// window compares everything between two instants, including dropped ones, one by one and as ranges.
 func (c *comparison) window(from, to int64) {
 	from, to = max(from, c.table.from), min(to, c.table.to)
 	var want []due

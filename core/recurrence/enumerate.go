@@ -2,9 +2,8 @@ package recurrence
 
 import "time"
 
-// Enumerate returns what lies after from and not after to, oldest first, at most limit of it: the occurrences,
-// and also the instants that the rule's choice about daylight saving drops. more says that the limit cut it
-// short; the last of those returned is then where to go on from.
+// Enumerate returns up to limit occurrences after from and not after to, oldest first. They include the instants that the
+// rule's choice about daylight saving drops. more says that the limit was reached; continue from the last one returned.
 func (r *Rule) Enumerate(from, to time.Time, limit int) (found []Occurrence, more bool) {
 	steps := 0
 	x, y := r.floor(from)+1, r.floor(to)
@@ -21,8 +20,8 @@ func (r *Rule) Enumerate(from, to time.Time, limit int) (found []Occurrence, mor
 	}
 }
 
-// Count returns how many occurrences lie after from and not after to; dropped ones do not count. The work is
-// in proportion to the months between the two, however often the rule is due.
+// Count returns how many occurrences lie after from and not after to, without dropped ones. Its work is proportional to the
+// months in between, however often the rule is due.
 func (r *Rule) Count(from, to time.Time) int64 {
 	total := int64(0)
 	for _, s := range r.Spans(from, to) {

@@ -9,14 +9,14 @@ import (
 	"github.com/belfry-dev/belfry/core/recurrence"
 )
 
-// TestEnumerateMarksChangesOfTheClock shows each choice at both changes in Berlin.
+// TestEnumerateMarksChangesOfTheClock checks each choice at both changes in Berlin.
 func TestEnumerateMarksChangesOfTheClock(t *testing.T) {
 	spring, autumn := on(t, "2026-03-29T00:30:00Z"), on(t, "2026-10-24T23:30:00Z")
 	for _, c := range []struct {
 		text    string
 		options recurrence.Options
 		from    time.Time
-		want    []string // instant, mark, what dropped it, how many the gap swallowed
+		want    []string // instant, mark, reason if dropped, matches in the gap
 	}{
 		{"0,30 2 * * *", recurrence.Options{}, spring, []string{"03:00+02:00 gap  2"}},
 		{"0,30 2 * * *", recurrence.Options{DSTGap: recurrence.Shift}, spring, []string{"03:00+02:00 gap  0", "03:30+02:00 gap  0"}},

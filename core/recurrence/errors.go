@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// FieldError names the field of a schedule and the rule it breaks. For the expression the message begins with
-// the part it speaks of: "minute: 77 is not within 0-59".
+// FieldError names the field of a schedule and the rule it breaks. For an expression the message begins with the faulty
+// part: "minute: 77 is not within 0-59".
 type FieldError struct {
 	Field   string // "cron", "time_zone", "dst_gap", "dst_overlap", "starts_at", "ends_at", "anchor"
 	Message string
@@ -14,7 +14,7 @@ type FieldError struct {
 
 func (e *FieldError) Error() string { return e.Field + ": " + e.Message }
 
-// FieldErrors is every rule a schedule breaks. errors.As finds the first.
+// FieldErrors lists every rule that a schedule breaks. errors.As finds the first.
 type FieldErrors []*FieldError
 
 func (e FieldErrors) Error() string {
@@ -25,7 +25,7 @@ func (e FieldErrors) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// Unwrap lets errors.Is and errors.As see each of them.
+// Unwrap lets errors.Is and errors.As find each error.
 func (e FieldErrors) Unwrap() []error {
 	errs := make([]error, len(e))
 	for i, f := range e {
@@ -38,7 +38,7 @@ func (e *FieldErrors) add(field, message string, args ...any) {
 	*e = append(*e, &FieldError{Field: field, Message: fmt.Sprintf(message, args...)})
 }
 
-// err is e as an error: nil when it is empty.
+// err returns e as an error, or nil if it is empty.
 func (e FieldErrors) err() error {
 	if len(e) == 0 {
 		return nil
@@ -46,7 +46,7 @@ func (e FieldErrors) err() error {
 	return e
 }
 
-// shown is a part of an expression for a message: quoted, and cut where it is long.
+// shown quotes a part of an expression for a message, and shortens it if it is long.
 func shown(text string) string {
 	const most = 40
 	if len(text) > most {

@@ -1,10 +1,10 @@
 package recurrence
 
-// Parsed is how often an expression was parsed.
+// Parsed returns how many expressions were parsed.
 func (c *Cache) Parsed() int { return c.parsed }
 
-// Kept is how many expressions are kept, and how many bytes they take, about.
+// Kept returns the number of cached expressions and their approximate size in bytes.
 func (c *Cache) Kept() (texts, bytes int) { return len(c.texts), c.kept }
 
-// MaxKept bounds these bytes.
+// MaxKept is the maximum of these bytes.
 const MaxKept = maxKept

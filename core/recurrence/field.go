@@ -10,9 +10,9 @@ import (
 type field struct {
 	name     string
 	min, max int
-	size     int      // how many different values there are
-	names    []string // in place of numbers, the first for min
-	star     string   // the characters that stand for all values
+	size     int      // number of different values
+	names    []string // accepted instead of numbers; the first means min
+	star     string   // characters that mean all values
 }
 
 // The fields in the order of an expression with seconds.
@@ -39,7 +39,7 @@ var fieldTable = [...]field{
 // begins reports whether the text of the field begins with a star.
 func (f *field) begins(text string) bool { return strings.ContainsRune(f.star, rune(text[0])) }
 
-// set reads a list of plain items. Each of the others is handed to special, which may be nil.
+// set reads a list of items. It passes every item that is not plain to special, which may be nil.
 func (f *field) set(text string, special func(item string) (known bool, err error)) (uint64, error) {
 	if text == "?" && f.begins(text) {
 		return f.all(), nil
@@ -65,7 +65,7 @@ func (f *field) set(text string, special func(item string) (known bool, err erro
 
 func (f *field) all() uint64 { return 1<<(f.max+1) - 1<<f.min }
 
-// item reads "*", "5", "1-5", each with "/step" or without. A value with a step runs to the field's end.
+// item reads "*", "5" or "1-5", with or without "/step". A value with a step continues to the field's end.
 func (f *field) item(text string) (uint64, error) {
 	values, stepText, stepped := strings.Cut(text, "/")
 	step := 1
@@ -83,7 +83,7 @@ func (f *field) item(text string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	seven := low > f.max // Sunday at the head of a range or alone is 0, at its end the day after Saturday
+	seven := low > f.max // 7 means Sunday: 0 as a single value or the start of a range, the day after Saturday as its end
 	if seven {
 		low = f.min
 	}
@@ -101,7 +101,7 @@ func (f *field) item(text string) (uint64, error) {
 	return f.span(low, high, step), nil
 }
 
-// span is the values from low to high by step. A range whose end is before its beginning wraps.
+// span returns the values from low to high by step. If low is above high, the range wraps.
 func (f *field) span(low, high, step int) uint64 {
 	if high < low {
 		high += f.size
@@ -128,7 +128,7 @@ func (f *field) step(text string) (int, error) {
 	return step, nil
 }
 
-// value reads a number or a name. Day of week takes 7 for Sunday.
+// value reads a number or a name. Day of week accepts 7 for Sunday.
 func (f *field) value(text string) (int, error) {
 	most := f.max
 	if f == &fieldTable[weekDayField] {
@@ -157,7 +157,7 @@ func (f *field) value(text string) (int, error) {
 	return 0, fmt.Errorf("%s is not a number within %d-%d", shown(text), f.min, most)
 }
 
-// digits reads a number of any length made of digits only. Past four digits it only reports that the number is large.
+// digits reads a number of digits only, of any length. Past four digits it only reports that the number is large.
 func digits(text string) (int, bool) {
 	n := 0
 	for _, c := range []byte(text) {
@@ -169,8 +169,8 @@ func digits(text string) (int, bool) {
 	return n, text != ""
 }
 
-// specialMonthDay reads the items of the day of month that are no numbers: L (the last day), L-3 (three days
-// before it), LW (the last weekday), 15W (the weekday nearest to the 15th, in the same month).
+// specialMonthDay reads the items of the day of month that are not numbers: L (the last day), L-3 (three days before it), LW
+// (the last weekday), 15W (the weekday nearest to the 15th, in the same month).
 func (d *days) specialMonthDay(item string) (bool, error) {
 	text := strings.ToUpper(item)
 	f := &fieldTable[monthDayField]
@@ -199,8 +199,8 @@ func (d *days) specialMonthDay(item string) (bool, error) {
 	return true, nil
 }
 
-// specialWeekDay reads the items of the day of week that are no plain days: 5L or FRIL (the month's last
-// Friday), 5#2 or FRI#2 (its second).
+// specialWeekDay reads the items of the day of week that are not plain days: 5L or FRIL (the month's last Friday), 5#2 or
+// FRI#2 (its second).
 func (d *days) specialWeekDay(item string) (bool, error) {
 	text := strings.ToUpper(item)
 	f := &fieldTable[weekDayField]

@@ -8,8 +8,8 @@ import (
 	"github.com/belfry-dev/belfry/core/recurrence"
 )
 
-// TestLedgerEqualsEnumeration steps a clock over random schedules, with ticks in time, late ticks, outages and
-// pauses: the entries of all plans, one after the other, are the enumeration, and each run stands for its own.
+// TestLedgerEqualsEnumeration advances a clock over random schedules, with punctual and late ticks, outages and pauses. The
+// entries of all plans together equal the enumeration, and each run covers its own instants.
 func TestLedgerEqualsEnumeration(t *testing.T) {
 	schedules, most := 100, 1000
 	if large() {
@@ -51,7 +51,7 @@ func stepClock(t *testing.T, rng *rand.Rand, r *recurrence.Rule, from time.Time,
 	end := all[len(all)-1].At
 	step := end.Sub(from)/200 + time.Second
 	state := r.Start(from)
-	i, want, got := 0, int64(0), int64(0) // want: instants that a run is to stand for, got: those it does
+	i, want, got := 0, int64(0), int64(0) // want: instants that runs should cover; got: those they do
 	for now := from; i < len(all); now = now.Add(1 + time.Duration(rng.Int64N(int64(step)))) {
 		if now.After(end) {
 			now = end

@@ -2,26 +2,26 @@ package recurrence
 
 import "time"
 
-// Mark says that a change of the clock has to do with an occurrence.
+// Mark says that a change of the clock affects an occurrence.
 type Mark string
 
 const (
-	GapMark     Mark = "gap"     // made up for matches inside a gap, by the schedule's dst_gap
+	GapMark     Mark = "gap"     // made for matches inside a gap, as dst_gap says
 	OverlapMark Mark = "overlap" // its wall-clock time comes twice that day
 )
 
-// Occurrence is one instant at which a rule is due, or would be but for its choice about daylight saving.
+// Occurrence is an instant at which a rule is due, or would be due without its choice about daylight saving.
 type Occurrence struct {
 	At  time.Time // in the rule's zone, with the offset of its own date
-	DST Mark      // "" where no change of the clock plays a part
+	DST Mark      // "" if no change of the clock affects it
 
-	// Dropped is ReasonDSTGap or ReasonDSTOverlap for an instant that the rule's choice leaves out: never from Next and Prev,
-	// but from Enumerate, because the ledger accounts for it. A gap that is skipped is one such instant, the
-	// first after it, however many matches it swallowed; with a real match at that instant it is none.
+	// Dropped is ReasonDSTGap or ReasonDSTOverlap for an instant that the rule's choice leaves out. Next and Prev never
+	// return such an instant. Enumerate does, because the ledger accounts for it. A skipped gap yields one such instant, the
+	// first after it, for all matches that it swallowed. If a real match falls on that instant, the gap yields none.
 	Dropped Reason
 
-	// Swallowed is how many matches inside the gap this one instant stands for. 0 where DST is not GapMark
-	// or dst_gap is shift.
+	// Swallowed is the number of matches inside the gap that this instant replaces. It is 0 if DST is not GapMark or dst_gap
+	// is shift.
 	Swallowed int64
 }
 
@@ -33,7 +33,7 @@ type moment struct {
 	swallowed int64
 }
 
-// unit is how many of the rule's units make a second.
+// unit returns how many of the rule's units make a second.
 func (r *Rule) unit() int64 {
 	if r.every > 0 {
 		return 1_000_000
@@ -41,7 +41,7 @@ func (r *Rule) unit() int64 {
 	return 1
 }
 
-// floor is the last unit that begins at or before t, kept within a step of the range of searches.
+// floor returns the last unit that begins at or before t, clamped to one step beyond the range of searches.
 func (r *Rule) floor(t time.Time) int64 {
 	second := t.Unix()
 	switch {
@@ -55,7 +55,7 @@ func (r *Rule) floor(t time.Time) int64 {
 	return second
 }
 
-// ceil is the first unit that begins at or after t.
+// ceil returns the first unit that begins at or after t.
 func (r *Rule) ceil(t time.Time) int64 {
 	at := r.floor(t)
 	if r.time(at).Before(t) && at < (maxInstant+1)*r.unit() {
@@ -75,7 +75,7 @@ func (r *Rule) occurrence(m moment) Occurrence {
 	return Occurrence{At: r.time(m.at), DST: m.dst, Dropped: m.dropped, Swallowed: m.swallowed}
 }
 
-// limits are the first and the last unit that may be due.
+// limits returns the first and the last unit that may be due.
 func (r *Rule) limits() (first, last int64) {
 	first, last = minInstant*r.unit(), (maxInstant+1)*r.unit()-1
 	if !r.start.IsZero() {

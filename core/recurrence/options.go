@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// GapPolicy says what becomes of a fixed-time schedule's matches that the clock jumps over.
+// GapPolicy says how a fixed-time schedule handles matches that the clock jumps over.
 type GapPolicy string
 
 const (
-	RunAtTransition GapPolicy = "run_at_transition" // one run at the first instant after the gap, however many it swallowed
-	Shift           GapPolicy = "shift"             // each match later by the gap's length
-	SkipGap         GapPolicy = "skip"              // none
+	RunAtTransition GapPolicy = "run_at_transition" // one run at the first instant after the gap for all its matches
+	Shift           GapPolicy = "shift"             // each match runs later by the gap's length
+	SkipGap         GapPolicy = "skip"              // no run
 )
 
 // RepeatPolicy says which pass of a repeated hour a fixed-time schedule runs in.
@@ -25,19 +25,19 @@ const (
 	Both  RepeatPolicy = "both"
 )
 
-// Correction is the size of a jump from which on it is no daylight saving but a correction of the calendar, a
-// skipped day for instance: nothing is made up for it and nothing held back.
+// Correction is the size from which a jump of the clock is a correction of the calendar (such as a skipped day), not
+// daylight saving. For corrections nothing is made up and nothing held back.
 const Correction = 3 * time.Hour
 
-// Bounds of every search: no occurrence lies before MinYear or after MaxYear. MaxYear is more than 400 years,
-// the period of the calendar, after the last change that any zone's table lists by itself; so a rule without
-// an occurrence in that range has none at all.
+// Bounds of every search: no occurrence lies before MinYear or after MaxYear. MaxYear is more than 400 years (the period of
+// the calendar) after the last change that any zone lists individually. So a rule without an occurrence in that range has
+// none at all.
 const (
 	MinYear = 1900
 	MaxYear = 2500
 )
 
-// Options is what a schedule chooses beside its expression and its zone.
+// Options are a schedule's choices besides its expression and its zone.
 type Options struct {
 	DSTGap     GapPolicy    // Zero means RunAtTransition.
 	DSTOverlap RepeatPolicy // Zero means First.
@@ -45,15 +45,16 @@ type Options struct {
 	StartsAt time.Time // no occurrence before it. Zero means no such bound.
 	EndsAt   time.Time // no occurrence at it or after it. Zero means no such bound.
 
-	// Anchor is where @every counts from, in either direction: the creation of the schedule. StartsAt is
-	// the anchor where it is set. Zero means StartsAt; @every with neither is refused. Cut to the microsecond.
+	// Anchor is the instant from which @every counts in both directions, usually the creation of the schedule. If StartsAt
+	// is set, it is the anchor instead. Zero means StartsAt; @every with neither is refused. It is truncated to the
+	// microsecond.
 	Anchor time.Time
 
 	// Cache keeps zones and expressions between calls of Parse. Nil means that each call loads the zone and parses the text.
 	Cache *Cache
 }
 
-// check adds what the options break and fills in what they leave out.
+// check adds an error for every invalid option and sets defaults.
 func (o *Options) check(errs *FieldErrors) {
 	switch o.DSTGap {
 	case "":
@@ -82,9 +83,9 @@ func (o *Options) check(errs *FieldErrors) {
 	}
 }
 
-// Jitter is how much later than its instant a run starts: from 0 to below max, spread evenly over schedules and
-// instants. It depends on nothing but its arguments (the instant to the microsecond), so every machine, and
-// every repetition, gets the same. 0 if max ≤ 0.
+// Jitter returns how much later than its instant a run starts: from 0 to below max, spread evenly over schedules and
+// instants. It depends only on its arguments (the instant to the microsecond), so every machine and every repetition gets
+// the same value. It is 0 if max ≤ 0.
 func Jitter(schedule string, at time.Time, max time.Duration) time.Duration {
 	if max <= 0 {
 		return 0

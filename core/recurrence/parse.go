@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// MaxExpression is the longest expression accepted, in bytes. Every value of every field written out, with
-// seconds, is half of it.
+// MaxExpression is the maximum length of an expression in bytes. Even every value of all six fields written out takes only
+// half of it.
 const MaxExpression = 1000
 
 // named are the expressions that have a name.
@@ -22,16 +22,16 @@ var named = map[string]string{
 	"@hourly":   "0 * * * *",
 }
 
-// expression is what the text of a schedule says.
+// expression is a parsed schedule text.
 type expression struct {
 	zone   string        // of a CRON_TZ= or TZ= prefix
 	every  time.Duration // of @every; 0 for the others
 	fields *fields       // nil for @every
 	texts  []string      // the six fields as written, for messages
-	text   string        // without the prefix, single spaces
+	text   string        // without the prefix, with single spaces
 }
 
-// parseExpression reads the text. The error's message names the part that is at fault.
+// parseExpression reads the text. The error's message names the faulty part.
 func parseExpression(text string) (expression, error) {
 	var e expression
 	if len(text) > MaxExpression {
@@ -68,7 +68,7 @@ func cutPrefix(word string) (zone string, ok bool) {
 	return strings.CutPrefix(word, "TZ=")
 }
 
-// parseName reads "@daily" and its like, and "@every 90s".
+// parseName reads "@daily" and the other names, and "@every 90s".
 func (e *expression) parseName(words []string) error {
 	name := strings.ToLower(words[0])
 	if name == "@every" {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestRefused holds that each refusal names the field of the schedule, and its message the part and the reason.
+// TestRefused: each error names the schedule's field, and its message the part and the reason.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ text, zone, field, message string }{
 		{"", "", "cron", "5 fields, or 6"},
@@ -234,8 +234,8 @@ func TestRuleTellsWhatItIs(t *testing.T) {
 	}
 }
 
-// FuzzParse asserts that whatever is accepted can be searched within the bound, goes forward and reads the same
-// when it is written out again.
+// FuzzParse: every accepted expression can be searched within the bound, moves forward, and reads the same after it is
+// written out again.
 func FuzzParse(f *testing.F) {
 	for _, text := range hard {
 		f.Add(text, "America/New_York")

@@ -2,43 +2,43 @@ package recurrence
 
 import "time"
 
-// MissedPolicy is what becomes of instants that were not met in time.
+// MissedPolicy decides about instants that were not met in time.
 type MissedPolicy string
 
 const (
-	MissedAll  MissedPolicy = "all"  // a late run for each, oldest first
-	MissedOnce MissedPolicy = "once" // one late run, for the last, that covers the others
-	MissedSkip MissedPolicy = "skip" // none
+	MissedAll  MissedPolicy = "all"  // a late run for each instant, oldest first
+	MissedOnce MissedPolicy = "once" // one late run, for the last instant, covers the others
+	MissedSkip MissedPolicy = "skip" // no late run
 )
 
-// OverlapPolicy is what becomes of a run that comes due while the schedule's previous run is active.
+// OverlapPolicy decides about a run that comes due while the schedule's previous run is active.
 type OverlapPolicy string
 
 const (
-	OverlapAllow         OverlapPolicy = "allow"          // it is made all the same
+	OverlapAllow         OverlapPolicy = "allow"          // it is made anyway
 	OverlapSkip          OverlapPolicy = "skip"           // it is not made
-	OverlapQueueOne      OverlapPolicy = "queue_one"      // it is made and waits, unless one waits already
+	OverlapQueueOne      OverlapPolicy = "queue_one"      // it is made and waits, unless another already waits
 	OverlapCancelRunning OverlapPolicy = "cancel_running" // it is made and the previous one is cancelled
 )
 
-// DefaultMissedLimit and DefaultGrace are what a schedule has that names neither.
+// DefaultMissedLimit and DefaultGrace apply to a schedule that sets neither.
 const (
 	DefaultMissedLimit = 1000
 	DefaultGrace       = 30 * time.Second
 	DefaultMaxRuns     = 1000
 )
 
-// Policy is what a schedule has chosen for the instants that come due.
+// Policy holds a schedule's choices for instants that come due.
 type Policy struct {
 	Missed  MissedPolicy  // Zero means MissedOnce.
-	Window  time.Duration // what was missed longer ago is skipped, by all and once. Zero means no bound.
-	Limit   int           // late runs that MissedAll makes of one backlog, the newest. Zero means DefaultMissedLimit.
-	Grace   time.Duration // later than this is missed; see Grace. Zero means DefaultGrace.
+	Window  time.Duration // all and once skip instants missed longer ago. Zero means no bound.
+	Limit   int           // maximum late runs that MissedAll makes for one backlog; it keeps the newest. Zero means DefaultMissedLimit.
+	Grace   time.Duration // an instant later than this is missed; see Grace. Zero means DefaultGrace.
 	Overlap OverlapPolicy // Zero means OverlapAllow.
 }
 
-// Grace is how late an instant may be met without being missed: the schedule's missed_grace (0 means
-// DefaultGrace), but no less than twice the tick period and the time a takeover takes.
+// Grace returns how late an instant may be handled without being missed: the schedule's missed_grace (0 means DefaultGrace),
+// but at least twice the tick period plus the time of a takeover.
 func Grace(missedGrace, tickPeriod, takeover time.Duration) time.Duration {
 	if missedGrace <= 0 {
 		missedGrace = DefaultGrace
@@ -46,29 +46,29 @@ func Grace(missedGrace, tickPeriod, takeover time.Duration) time.Duration {
 	return max(missedGrace, 2*tickPeriod+takeover)
 }
 
-// State is what is known of a schedule before a plan, and after it.
+// State is the state of a schedule before and after a plan.
 type State struct {
-	// Next is the first instant that is not accounted for: due, or dropped for daylight saving. It is the stored
-	// next_due. Zero means that there is none any more.
+	// Next is the first instant that is not accounted for: due, or dropped for daylight saving. It is the stored next_due.
+	// Zero means that there is none left.
 	Next time.Time
 
-	// PausedFrom to PausedUntil is the last pause. PausedUntil zero, PausedFrom not: paused now, and instants
-	// from PausedFrom on are left for later. Instants within an ended pause are missed, however late they are.
+	// PausedFrom to PausedUntil is the last pause. If only PausedFrom is set, the schedule is paused now, and instants from
+	// PausedFrom on are left for later. Instants in an ended pause are missed, no matter how late they are.
 	PausedFrom, PausedUntil time.Time
 
 	Active  bool // the schedule's previous run has not ended
 	Waiting bool // a run of queue_one waits for it
 
-	// KeepFrom goes from a plan with More to the one that goes on with it: the limit has been settled, and what
-	// was missed from there on is made. Lost between the two, the limit is counted anew. Zero otherwise.
+	// KeepFrom is passed from a plan with More to the next one. It says that the limit was applied, and that missed instants
+	// from there on get runs. If it is lost in between, the limit is counted again. Zero otherwise.
 	KeepFrom time.Time
 }
 
-// Start is the state of a schedule that is new, or whose rule was changed, at now: it has nothing to make up.
+// Start returns the state at now of a schedule that is new or whose rule was changed: it has nothing to make up.
 func (r *Rule) Start(now time.Time) State { return State{Next: r.NextToAccount(now)} }
 
-// Recompute is the state when the zone's data has changed (ZoneHash): what had come due by now stays due, what lies
-// ahead is where the new data puts it. Nothing new comes due in the past.
+// Recompute returns the state after a change of the zone's data (ZoneHash). Instants that had come due by now stay due;
+// later ones follow the new data. No new instant comes due in the past.
 func (r *Rule) Recompute(state State, now time.Time) State {
 	from := now
 	if before := state.Next.Add(-1); !state.Next.IsZero() && before.Before(now) {
@@ -78,8 +78,8 @@ func (r *Rule) Recompute(state State, now time.Time) State {
 	return state
 }
 
-// NextToAccount returns the first instant after t for which the ledger gets an entry: an occurrence or one that
-// is dropped for daylight saving. Zero if there is none.
+// NextToAccount returns the first instant after t that gets an entry in the ledger: an occurrence, or an instant dropped for
+// daylight saving. Zero if there is none.
 func (r *Rule) NextToAccount(t time.Time) time.Time {
 	steps := 0
 	m, ok := r.nextAt(r.floor(t)+1, true, &steps)
@@ -89,7 +89,7 @@ func (r *Rule) NextToAccount(t time.Time) time.Time {
 	return r.time(m.at)
 }
 
-// Entry is one row of the ledger: a range of instants, with none of another fate between them.
+// Entry is one row of the ledger: a range of instants with the same outcome.
 type Entry struct {
 	From, To time.Time
 	Count    int64
@@ -100,30 +100,30 @@ type Entry struct {
 // Run is one job to make.
 type Run struct {
 	ScheduledFor           time.Time
-	CatchUp                bool      // it is made late, for what was missed
-	Covers                 int64     // how many occurrences it stands for, itself among them
-	CoversFrom, CoversTo   time.Time // the first and the last of them; CoversTo is ScheduledFor
+	CatchUp                bool      // it is made late, for missed instants
+	Covers                 int64     // number of occurrences that it covers, including its own
+	CoversFrom, CoversTo   time.Time // the first and the last of those; CoversTo is ScheduledFor
 	Waits, CancelsPrevious bool      // by queue_one and cancel_running
 }
 
-// Planned is what is to be written in one transaction.
+// Planned is the set of changes to write in one transaction.
 type Planned struct {
-	Entries []Entry // oldest first; together they account for every instant from the old state's Next to the new
+	Entries []Entry // oldest first; together they cover every instant from the old state's Next to the new
 	Runs    []Run   // oldest first
-	Limited int64   // how many instants were skipped for the limit: an alert is due where it is not 0
+	Limited int64   // number of instants skipped for the limit; an alert is raised if it is not 0
 	State   State   // afterwards
-	More    bool    // there is more to do at this now: call again with State
+	More    bool    // more is due at the same now: call again with State
 }
 
-// Plan decides what becomes of every instant from state.Next to now. It makes at most maxRuns runs (0 means
-// DefaultMaxRuns), and one for what it covers; what needs no run is a few ranges, however many instants they hold. The same arguments give
-// the same plan. The work is that of Spans, and of one search for each run and each instant kept by the limit.
+// Plan decides the outcome of every instant from state.Next to now. It makes at most maxRuns runs (0 means DefaultMaxRuns)
+// and one more for the instants that it covers. Instants without a run become a few ranges, however many they are. The same
+// arguments give the same plan. The work is that of Spans, plus one search for each run and for each instant kept by the
+// limit.
 //
-// An instant is missed when it is more than Grace ago or within an ended pause. Of those, the ones older than
-// Window and then all but the newest Limit are skipped; the rest fares as Missed says. An instant that is not
-// missed is fired. Each run is then held against Overlap, in order; a run that this plan makes is active for the
-// ones that follow it. With cancel_running only the newest run is made, since it would cancel the others.
-// Where a run that covers others is not made, they share its fate.
+// An instant is missed if it is older than Grace or lies in an ended pause. Missed instants older than Window are skipped,
+// and then all but the newest Limit. Missed decides about the rest. An instant that is not missed is fired. Then Overlap is
+// applied to each run in order; a run of this plan counts as active for the later ones. With cancel_running only the newest
+// run is made, since it would cancel the others. If a run that covers others is not made, they get its outcome.
 func (r *Rule) Plan(state State, now time.Time, policy Policy, maxRuns int) Planned {
 	p := newPlanner(r, state, now, policy, maxRuns)
 	if !state.Next.IsZero() && p.from <= p.to {

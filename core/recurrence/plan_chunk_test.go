@@ -7,7 +7,7 @@ import (
 	"github.com/belfry-dev/belfry/core/recurrence"
 )
 
-// TestPlanOfAYearIsARange is the schedule of every second that was paused for a year.
+// TestPlanOfAYearIsARange: a schedule of every second that was paused for a year needs one range.
 func TestPlanOfAYearIsARange(t *testing.T) {
 	r := rule(t, "* * * * * *", "Europe/Berlin", recurrence.Options{})
 	from := on(t, "2026-01-05T10:00:00Z")
@@ -28,7 +28,7 @@ func TestPlanOfAYearIsARange(t *testing.T) {
 	}
 }
 
-// TestPlanCutShortKeepsWhatTheLimitLeft goes on with a backlog while more comes due.
+// TestPlanCutShortKeepsWhatTheLimitLeft: a plan with a backlog continues while more instants come due.
 func TestPlanCutShortKeepsWhatTheLimitLeft(t *testing.T) {
 	r := rule(t, "* * * * *", "", recurrence.Options{})
 	state := recurrence.State{Next: on(t, "2026-01-05T10:00:00Z")}
@@ -56,8 +56,8 @@ func TestPlanCutShortKeepsWhatTheLimitLeft(t *testing.T) {
 	}
 }
 
-// TestPlanCutShortKeepsWhatIsCovered has a pause between instants that are fired: the late run covers what was
-// missed before them too.
+// TestPlanCutShortKeepsWhatIsCovered: a pause lies between instants that are fired. The late run also covers instants that
+// were missed before them.
 func TestPlanCutShortKeepsWhatIsCovered(t *testing.T) {
 	r := rule(t, "* * * * *", "", recurrence.Options{})
 	state := recurrence.State{Next: on(t, "2026-01-05T10:00:00Z"),
@@ -113,9 +113,9 @@ func TestStartOwesNothing(t *testing.T) {
 func TestRecomputeOwesNothingNew(t *testing.T) {
 	r := rule(t, "0 12 * * *", "Europe/Berlin", recurrence.Options{})
 	for _, c := range []struct{ next, now, want string }{
-		{"2026-01-06T12:30:00Z", "2026-01-06T10:00:00Z", "2026-01-06T11:00:00Z"}, // comes earlier, and is still to come
-		{"2026-01-06T12:30:00Z", "2026-01-06T11:30:00Z", "2026-01-07T11:00:00Z"}, // would have come already
-		{"2026-01-06T11:00:00Z", "2026-01-08T00:00:00Z", "2026-01-06T11:00:00Z"}, // was due, and is
+		{"2026-01-06T12:30:00Z", "2026-01-06T10:00:00Z", "2026-01-06T11:00:00Z"}, // comes earlier with the new data, and is still ahead
+		{"2026-01-06T12:30:00Z", "2026-01-06T11:30:00Z", "2026-01-07T11:00:00Z"}, // would already have come with the new data
+		{"2026-01-06T11:00:00Z", "2026-01-08T00:00:00Z", "2026-01-06T11:00:00Z"}, // was due, and stays due
 		{"2026-01-06T11:00:00Z", "2026-01-06T11:00:00Z", "2026-01-06T11:00:00Z"},
 		{"", "2026-01-06T10:00:00Z", "2026-01-06T11:00:00Z"},
 	} {

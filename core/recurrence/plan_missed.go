@@ -15,7 +15,7 @@ const (
 type planner struct {
 	rule     *Rule
 	policy   Policy
-	from, to int64 // what is to be accounted for, both included
+	from, to int64 // the period to account for, both included
 	late     int64 // instants before it are missed
 	tooOld   int64 // instants before it are outside the window
 
@@ -29,7 +29,7 @@ type planner struct {
 
 	state    State
 	out      Planned
-	reached  int64 // accounted for up to here
+	reached  int64 // everything up to here is accounted for
 	pending  int64 // covered instants whose run comes later in the plan
 	covering int64 // the first of them
 }
@@ -65,7 +65,7 @@ func newPlanner(r *Rule, state State, now time.Time, policy Policy, maxRuns int)
 	return p
 }
 
-// fate is what is to become of the occurrences of a section, before Overlap.
+// fate is the planned outcome of the occurrences of a section, before the overlap policy applies.
 type fate int
 
 const (
@@ -75,20 +75,20 @@ const (
 	skip
 )
 
-// section is a range of instants of one fate.
+// section is a range of instants with the same fate.
 type section struct {
 	from, to int64 // both included
 	fate     fate
 	reason   Reason // of skip
 }
 
-// era is a range of missed or of punctual instants.
+// era is a range of instants that are all missed or all punctual.
 type era struct {
 	from, to int64
 	missed   Reason // ReasonMissed, ReasonPaused; "" for punctual ones
 }
 
-// eras cuts what is to be accounted for into what was missed, by lateness or by a pause, and what was not.
+// eras splits the period to account for into missed instants (late or paused) and punctual ones.
 func (p *planner) eras() []era {
 	cuts := []int64{p.from, p.late, p.pausedFrom, p.pausedUntil, p.to + 1}
 	var found []era
@@ -112,7 +112,7 @@ func (p *planner) eras() []era {
 	return found
 }
 
-// sections gives every instant its fate.
+// sections decides the fate of every instant.
 func (p *planner) sections() []section {
 	eras := p.eras()
 	last := p.settle(eras)
@@ -138,7 +138,7 @@ func (p *planner) sections() []section {
 	return found
 }
 
-// missedSections cuts a missed era at the window, at the limit and, for once, at the last missed instant.
+// missedSections splits a missed era at the window, at the limit, and (for MissedOnce) at the last missed instant.
 func (p *planner) missedSections(e era, last int64) []section {
 	var found []section
 	add := func(before int64, what fate, reason Reason) {
@@ -158,7 +158,7 @@ func (p *planner) missedSections(e era, last int64) []section {
 	return found
 }
 
-// settle finds the last missed occurrence within the window, and where the newest Limit of them begin.
+// settle finds the last missed occurrence within the window, and sets keepFrom to the start of the newest Limit of them.
 func (p *planner) settle(eras []era) (last int64) {
 	last = farAhead
 	p.keepFrom = longAgo

@@ -6,15 +6,15 @@ import (
 	"github.com/belfry-dev/belfry/core/recurrence"
 )
 
-// verdict is what became of one instant, by the model below.
+// verdict is the outcome of one instant in the model below.
 type verdict struct {
 	at      time.Time
 	outcome recurrence.Outcome
 	reason  recurrence.Reason
-	run     *recurrence.Run // the one made for it
+	run     *recurrence.Run // the run made for it
 }
 
-// judge is a plan made the long way: instant by instant, from the words of the design alone.
+// judge makes a plan the long way: instant by instant, directly from the rules of the design.
 func judge(all []recurrence.Occurrence, state recurrence.State, now time.Time, policy recurrence.Policy) []verdict {
 	verdicts := make([]verdict, 0, len(all))
 	var missed []int // those that may be made up

@@ -28,7 +28,7 @@ func on(t *testing.T, text string) time.Time {
 	return at
 }
 
-// lines is a plan in short.
+// lines writes a plan in short form.
 func lines(p recurrence.Planned) []string {
 	var found []string
 	for _, e := range p.Entries {
@@ -167,7 +167,7 @@ func utc(r recurrence.Run) recurrence.Run {
 	return r
 }
 
-// randomPlan makes up a schedule near a change of the clock, and how it was left alone for a while.
+// randomPlan makes a random schedule near a change of the clock that was not processed for a while.
 func randomPlan(t *testing.T, rng *rand.Rand) (*recurrence.Rule, recurrence.State, time.Time, recurrence.Policy) {
 	t.Helper()
 	changes := []string{"2026-03-29T01:00:00Z", "2026-10-25T01:00:00Z", "2026-06-01T00:00:00Z"}

@@ -2,7 +2,7 @@ package recurrence
 
 import "time"
 
-// walk accounts for one section; false when the plan is full.
+// walk accounts for one section. It returns false if the plan is full.
 func (p *planner) walk(s section) bool {
 	for at := s.from; at <= s.to; {
 		if s.fate == cover || s.fate == skip || !p.mayRun(s) {
@@ -29,7 +29,7 @@ func (p *planner) walk(s section) bool {
 	return true
 }
 
-// mayRun reports whether Overlap leaves any run of the section to be made.
+// mayRun reports whether the overlap policy may allow a run in the section.
 func (p *planner) mayRun(s section) bool {
 	switch p.policy.Overlap {
 	case OverlapSkip:
@@ -42,7 +42,7 @@ func (p *planner) mayRun(s section) bool {
 	return true
 }
 
-// ranges accounts for what is left of a section of which no run is made.
+// ranges accounts for the rest of a section without runs.
 func (p *planner) ranges(from int64, s section) {
 	for _, part := range p.rule.spans(from, s.to, &p.steps) {
 		outcome, reason := Skipped, s.reason
@@ -68,7 +68,7 @@ func (p *planner) ranges(from int64, s section) {
 	}
 }
 
-// one accounts for one instant of a section whose runs are made.
+// one accounts for one instant of a section with runs.
 func (p *planner) one(m moment, s section) {
 	part := stretch{from: m.at, to: m.at, count: 1, dropped: m.dropped}
 	if m.dropped != "" {
@@ -97,7 +97,7 @@ func (p *planner) one(m moment, s section) {
 	p.enter(part, outcome, "")
 }
 
-// giveUpCovered turns the covered entries into skipped ones: the run that was to stand for them is not made.
+// giveUpCovered turns the covered entries into skipped ones, because the run that was to cover them is not made.
 func (p *planner) giveUpCovered() {
 	for i := range p.out.Entries {
 		if e := &p.out.Entries[i]; p.pending > 0 && e.Outcome == Covered {
@@ -107,7 +107,7 @@ func (p *planner) giveUpCovered() {
 	p.pending = 0
 }
 
-// enter adds to the ledger, to its last entry where that has the same fate.
+// enter appends to the ledger, or extends its last entry if that has the same outcome.
 func (p *planner) enter(part stretch, outcome Outcome, reason Reason) {
 	from, to := p.rule.time(part.from), p.rule.time(part.to)
 	if n := len(p.out.Entries); n > 0 {
@@ -120,7 +120,7 @@ func (p *planner) enter(part stretch, outcome Outcome, reason Reason) {
 	p.out.Entries = append(p.out.Entries, Entry{from, to, part.count, outcome, reason})
 }
 
-// finish is the plan with the state that follows it.
+// finish returns the plan and the state after it.
 func (p *planner) finish() Planned {
 	p.out.State = p.state
 	p.out.State.Active, p.out.State.Waiting = p.active, p.waiting

@@ -8,8 +8,8 @@ import (
 	"github.com/belfry-dev/belfry/core/recurrence"
 )
 
-// TestProperties walks random schedules over two years or 20,000 firings, whichever is less: each occurrence is
-// later than the one before, follows from any instant between the two, and Prev leads back.
+// TestProperties follows random schedules for two years or 20,000 firings, whichever is less. Each occurrence is later than
+// the one before, is found from any instant between the two, and Prev leads back.
 func TestProperties(t *testing.T) {
 	schedules, most := 500, 300
 	if large() {

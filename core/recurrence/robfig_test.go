@@ -10,8 +10,8 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// TestFieldsEqualThoseOfRobfig compares our reading of fields with that of robfig/cron, where it has one and
-// means the same: no wrapping ranges, no 7, no L, W or #.
+// TestFieldsEqualThoseOfRobfig compares the parsed fields with those of robfig/cron where both give an expression the same
+// meaning: no wrapping ranges, no 7, no L, W or #.
 func TestFieldsEqualThoseOfRobfig(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -51,7 +51,7 @@ func TestFieldsEqualThoseOfRobfig(t *testing.T) {
 			}
 		}
 		compared++
-		// Theirs looks no more than five years ahead, for long, and takes a step for a star only where it is 1.
+		// Robfig searches only five years ahead, slowly, and takes a step as a star only if it is 1.
 		if steps := strings.HasPrefix(texts[3], "*/") || strings.HasPrefix(texts[5], "*/"); steps || rng.IntN(40) > 0 {
 			continue
 		}
@@ -79,7 +79,7 @@ func mustZone(t *testing.T, name string) *zone {
 	return found
 }
 
-// robfigField makes a field up that both sides know.
+// robfigField makes a random field that both sides support.
 func robfigField(rng *rand.Rand, f *field) string {
 	if rng.IntN(4) == 0 {
 		return f.star[rng.IntN(len(f.star)):][:1]

@@ -2,14 +2,14 @@ package recurrence
 
 import "time"
 
-// Rule is a schedule's rule: an expression in a zone, with the schedule's choices. It does not change and is
-// safe for concurrent use.
+// Rule is a schedule's rule: an expression in a zone, with the schedule's choices. It is immutable and safe for concurrent
+// use.
 type Rule struct {
 	expression
 	zone       *zone
 	gap        GapPolicy
 	overlap    RepeatPolicy
-	start, end time.Time // zero where there is no bound
+	start, end time.Time // zero means no bound
 	anchor     int64     // of @every, in microseconds
 }
 
@@ -44,7 +44,7 @@ func Parse(text, zoneName string, options Options) (*Rule, error) {
 	return r, nil
 }
 
-// findZone settles which zone a rule has.
+// findZone determines a rule's zone.
 func findZone(errs *FieldErrors, prefix, name string, cache *Cache) *zone {
 	field := "time_zone"
 	switch {
@@ -67,20 +67,20 @@ func findZone(errs *FieldErrors, prefix, name string, cache *Cache) *zone {
 	return found
 }
 
-// String is the expression without its zone, fields separated by single spaces.
+// String returns the expression without its zone, fields separated by single spaces.
 func (r *Rule) String() string { return r.text }
 
-// ZoneName is the name of the rule's zone.
+// ZoneName returns the name of the rule's zone.
 func (r *Rule) ZoneName() string { return r.zone.name }
 
-// Location is the rule's zone.
+// Location returns the rule's zone.
 func (r *Rule) Location() *time.Location { return r.zone.location }
 
-// Fixed reports whether the rule is a fixed-time one, for which dst_gap and dst_overlap count.
+// Fixed reports whether the rule has fixed times, so that dst_gap and dst_overlap apply.
 func (r *Rule) Fixed() bool { return r.fields != nil && r.fields.fixed }
 
-// Offset is what the clock of the rule's zone is ahead of UTC at an instant, in seconds; false for a rule that goes on with
-// the hours whatever the clock shows: @every, and those that are not Fixed.
+// Offset returns how far the clock of the rule's zone is ahead of UTC at an instant, in seconds. It returns false for rules
+// that do not follow the wall clock: @every, and those that are not Fixed.
 func (r *Rule) Offset(at time.Time) (seconds int, ok bool) {
 	if !r.Fixed() {
 		return 0, false
@@ -89,11 +89,11 @@ func (r *Rule) Offset(at time.Time) (seconds int, ok bool) {
 	return seconds, true
 }
 
-// Choices are the rule's choices about daylight saving, defaults filled in.
+// Choices returns the rule's choices about daylight saving, with defaults filled in.
 func (r *Rule) Choices() (GapPolicy, RepeatPolicy) { return r.gap, r.overlap }
 
-// ZoneHash identifies what the database says about the rule's zone, 16 hex digits; empty for @every, which
-// needs no zone. A stored next due instant holds as long as it stays the same, even if TZDataVersion changes.
+// ZoneHash identifies the database's data about the rule's zone, as 16 hex digits. It is empty for @every, which needs no
+// zone. A stored next due instant stays valid as long as the hash is the same, even if TZDataVersion changes.
 func (r *Rule) ZoneHash() string {
 	if r.every > 0 {
 		return ""

@@ -2,15 +2,15 @@ package recurrence
 
 import "time"
 
-// MaxSteps bounds the work of one Next or Prev, for every rule and every instant: the number of months whose
-// days are looked at, each a matter of nanoseconds. The worst are rules that match on one day a year, in a gap
-// that is skipped: they look in vain at each of 601 years a few times.
+// MaxSteps bounds the work of one Next or Prev for every rule and instant: the number of months whose days are checked, a
+// few nanoseconds each. The worst rules match on one day a year, in a skipped gap: they check each of 601 years a few times
+// in vain.
 const MaxSteps = 10_000
 
-// Next returns the first occurrence after t; false if there is none before the rule's end or the end of MaxYear.
+// Next returns the first occurrence after t, or false if there is none before the rule's end or the end of MaxYear.
 //
-// The answer is later than t, and the same whichever instant before it one asks from. The work is at most
-// MaxSteps steps, well below a millisecond, also where nothing matches.
+// The result does not depend on how long before it t is. The work is at most MaxSteps steps, well below a millisecond, even
+// if nothing matches.
 func (r *Rule) Next(t time.Time) (Occurrence, bool) {
 	steps := 0
 	m, ok := r.nextAt(r.floor(t)+1, false, &steps)
@@ -20,8 +20,8 @@ func (r *Rule) Next(t time.Time) (Occurrence, bool) {
 	return r.occurrence(m), true
 }
 
-// Prev returns the last occurrence before t; false if there is none after the rule's start or that of MinYear.
-// It returns what Next does, in the other direction, within the same bound.
+// Prev returns the last occurrence before t, or false if there is none after the rule's start or the start of MinYear. It is
+// the reverse of Next, within the same bound.
 func (r *Rule) Prev(t time.Time) (Occurrence, bool) {
 	steps := 0
 	m, ok := r.prevAt(r.ceil(t)-1, &steps)
@@ -31,7 +31,7 @@ func (r *Rule) Prev(t time.Time) (Occurrence, bool) {
 	return r.occurrence(m), true
 }
 
-// nextAt returns the first moment at or after x; with all also those that are dropped.
+// nextAt returns the first moment at or after x. With all it includes dropped ones.
 func (r *Rule) nextAt(x int64, all bool, steps *int) (moment, bool) {
 	first, last := r.limits()
 	x = max(x, first)
@@ -45,7 +45,7 @@ func (r *Rule) nextAt(x int64, all bool, steps *int) (moment, bool) {
 		if m, ok := r.first(g, x, all, steps); ok {
 			return m, m.at <= last
 		}
-		// From the segment's end on the clock shows no less than wall. Offsets are less than a day.
+		// From the segment's end on, the clock shows at least this time. Offsets are less than a day.
 		wall, ok := r.fields.next(g.end+min(g.offset, g.after), last+2*day, steps)
 		if !ok {
 			break

@@ -2,10 +2,10 @@ package recurrence
 
 const correction = int64(Correction / 1e9) // in seconds
 
-// opened is the gap or the overlap, in seconds, with which the segment begins. Corrections are neither.
+// opened returns the gap or the overlap, in seconds, at the segment's start. Corrections are neither.
 func (g segment) opened() (gap, overlap int64) { return jump(g.offset - g.before) }
 
-// closed is the same for the segment's end.
+// closed returns the same for the segment's end.
 func (g segment) closed() (gap, overlap int64) { return jump(g.after - g.offset) }
 
 func jump(change int64) (gap, overlap int64) {
@@ -18,8 +18,8 @@ func jump(change int64) (gap, overlap int64) {
 	return 0, 0
 }
 
-// kept is the part [from, to) of the segment whose matches are due: of an overlap's two passes, the second is
-// the beginning of a segment and the first is the end of the one before.
+// kept returns the part [from, to) of the segment whose matches are due. The second pass of an overlap is the start of a
+// segment, and the first pass is the end of the segment before.
 func (r *Rule) kept(g segment) (from, to int64) {
 	from, to = g.start, g.end
 	if !r.fields.fixed {
@@ -34,7 +34,7 @@ func (r *Rule) kept(g segment) (from, to int64) {
 	return from, to
 }
 
-// swallowed is the length of the gap, before the segment, whose matches are not simply gone; 0 if there is none.
+// swallowed returns the length of the gap before the segment for a fixed-time rule, or 0 for others.
 func (r *Rule) swallowed(g segment) int64 {
 	if !r.fields.fixed {
 		return 0
@@ -43,7 +43,7 @@ func (r *Rule) swallowed(g segment) int64 {
 	return gap
 }
 
-// first returns the first moment of the segment at or after x; with all also those that are dropped.
+// first returns the first moment of the segment at or after x. With all it includes dropped ones.
 func (r *Rule) first(g segment, x int64, all bool, steps *int) (moment, bool) {
 	from, to := r.kept(g)
 	if all {
@@ -73,7 +73,7 @@ func (r *Rule) last(g segment, x int64, steps *int) (moment, bool) {
 	return match, real
 }
 
-// match is the moment of a real match.
+// match returns the moment of a real match.
 func (r *Rule) match(g segment, at int64) moment {
 	m := moment{at: at}
 	_, opened := g.opened()
@@ -113,7 +113,7 @@ func (r *Rule) lastMade(g segment, x int64, steps *int) (moment, bool) {
 	return moment{at: wall - g.before, dst: GapMark}, ok
 }
 
-// made is the one moment that stands for all matches of the gap.
+// made returns the one moment that replaces all matches of the gap.
 func (r *Rule) made(g segment, gap int64, all bool, steps *int) (moment, bool) {
 	if gap == 0 || r.gap == SkipGap && !all {
 		return moment{}, false

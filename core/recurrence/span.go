@@ -2,16 +2,15 @@ package recurrence
 
 import "time"
 
-// Span is a longest row of instants, of occurrences or of dropped ones, without one of the other kind between.
+// Span is a maximal range of occurrences, or of dropped instants, with none of the other kind in between.
 type Span struct {
-	From, To time.Time // the first and the last of them
+	From, To time.Time // the first and the last instant
 	Count    int64
 	Dropped  Reason // as in Occurrence
 }
 
-// Spans returns what Enumerate would without a limit, as ranges. The work is in proportion to the months between
-// the two instants, however often the rule is due; for schedules that a gap shifts, to the seconds of the gaps
-// as well.
+// Spans returns the result of Enumerate without a limit, as ranges. Its work is proportional to the months between the two
+// instants, however often the rule is due. With Shift it is also proportional to the seconds of the gaps.
 func (r *Rule) Spans(from, to time.Time) []Span {
 	steps := 0
 	return r.timed(r.spans(r.floor(from)+1, r.floor(to), &steps))
@@ -57,7 +56,7 @@ func (r *Rule) spans(from, to int64, steps *int) []stretch {
 // addSegment adds the stretches of one segment in [from, to].
 func (r *Rule) addSegment(found *stretches, g segment, from, to int64, steps *int) {
 	if gap := r.swallowed(g); gap > 0 && from < g.start+gap {
-		if r.gap == Shift { // matches of the gap among those of the time it is moved to: one by one
+		if r.gap == Shift { // shifted matches mix with those of the time they move to: handle them one by one
 			for m, ok := r.first(g, from, true, steps); ok && m.at < min(g.start+gap, to+1); m, ok = r.first(g, from, true, steps) {
 				found.add(m.at, m.at, 1, m.dropped)
 				from = m.at + 1
@@ -82,7 +81,7 @@ func (r *Rule) addSegment(found *stretches, g segment, from, to int64, steps *in
 	}
 }
 
-// stretches are in order, neighbours of one kind joined.
+// stretches are in order. Adjacent ones of the same kind are joined.
 type stretches []stretch
 
 func (s *stretches) add(from, to, count int64, dropped Reason) {

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// tail is the yearly rule that goes on where a zone's list of changes ends: the footer of a TZif file.
+// tail is the yearly rule for the time after a zone's list of changes: the footer of a TZif file.
 type tail struct {
 	standard, summer   int64 // offsets
 	toSummer, fromThat yearly
-	changes            bool // false: standard for ever
+	changes            bool // false: standard time for ever
 }
 
-// yearly is "the week-th weekDay of the month, 5 being the last, at that second on the clock".
+// yearly is "the week-th weekDay of the month (5 is the last) at this second on the clock".
 type yearly struct {
 	month         time.Month
 	week, weekDay int
@@ -23,14 +23,14 @@ type yearly struct {
 
 var errTail = errors.New("a footer of zone data that is not understood")
 
-// parseTail reads "CET-1CEST,M3.5.0,M10.5.0/3". Days given by their number in the year are not in the database
-// and not understood.
+// parseTail reads "CET-1CEST,M3.5.0,M10.5.0/3". Days given by their number in the year do not occur in the database and are
+// not supported.
 func parseTail(text string) (t tail, err error) {
 	text = skipName(text)
 	if t.standard, text, err = parseClock(text); err != nil {
 		return t, err
 	}
-	t.standard = -t.standard // POSIX counts to the west
+	t.standard = -t.standard // POSIX counts westward
 	t.summer = t.standard + 3600
 	if text == "" {
 		return t, nil
@@ -54,7 +54,7 @@ func parseTail(text string) (t tail, err error) {
 	return t, err
 }
 
-// skipName leaves out an abbreviation, "CET" or "<+03>".
+// skipName skips an abbreviation, "CET" or "<+03>".
 func skipName(text string) string {
 	if strings.HasPrefix(text, "<") {
 		_, rest, _ := strings.Cut(text, ">")
@@ -63,7 +63,7 @@ func skipName(text string) string {
 	return strings.TrimLeft(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 }
 
-// parseClock reads "-1", "5:30" or "50" at the head of the text, in seconds.
+// parseClock reads "-1", "5:30" or "50" at the beginning of the text, in seconds.
 func parseClock(text string) (seconds int64, rest string, err error) {
 	end := len(text) - len(strings.TrimLeft(text, "+-:0123456789"))
 	sign, digits := int64(1), text[:end]
@@ -109,7 +109,7 @@ func parseYearly(text string) (y yearly, err error) {
 	return y, nil
 }
 
-// wall is when the rule's clock time comes in a year, on the clock.
+// wall returns the wall time of the change in a year.
 func (y yearly) wall(year int) int64 {
 	m := monthAt(year, y.month)
 	n := (y.weekDay-m.weekDay+7)%7 + 7*(y.week-1)

@@ -8,11 +8,11 @@ import (
 
 var errZoneData = errors.New("zone data that is no TZif file of version 2 or later")
 
-// readChanges reads the changes of offset that a TZif file (RFC 9636) lists, and the rule in its footer for the
-// time after them. Entries that change nothing but the name are left out.
+// readChanges reads the changes of offset in a TZif file (RFC 9636), and the footer's rule for the time after them. It
+// leaves out entries that change only the name.
 func readChanges(data string) (z zoneTable, err error) {
 	const header = 44
-	body, err := skipBlock(data, 4) // version 1's block, with numbers of 4 bytes, comes first
+	body, err := skipBlock(data, 4) // version 1's block, with 4-byte numbers, comes first
 	if err != nil {
 		return z, err
 	}
@@ -49,7 +49,7 @@ func readChanges(data string) (z zoneTable, err error) {
 	return z, err
 }
 
-// skipBlock returns what follows a header and its data, whose times have the given number of bytes.
+// skipBlock returns the bytes after a header and its data. size is the number of bytes per time.
 func skipBlock(data string, size int) (string, error) {
 	const header = 44
 	if len(data) < header || data[:4] != "TZif" || data[4] < '2' {
@@ -63,5 +63,5 @@ func skipBlock(data string, size int) (string, error) {
 	return data[length:], nil
 }
 
-// count is a number of a TZif header.
+// count reads a number from a TZif header.
 func count(data string, at int) int { return int(binary.BigEndian.Uint32([]byte(data[at : at+4]))) }

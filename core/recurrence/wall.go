@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// The functions here know no zones: a wall time is the number of seconds from 1970-01-01 00:00:00 to what a
-// clock shows, on a calendar without jumps. Steps counts the months they look at.
+// The functions here know no zones. A wall time is the number of seconds from 1970-01-01 00:00:00 to the time a clock shows,
+// on a calendar without jumps. steps counts the months that they check.
 
 // next returns the first wall time in [from, end) that matches.
 func (f *fields) next(from, end int64, steps *int) (int64, bool) {
@@ -121,7 +121,7 @@ func (f *fields) countDays(from, end int64, steps *int) int64 {
 	return int64(total)
 }
 
-// before returns how many seconds of a day earlier than the given one match.
+// before returns how many matching seconds of a day come before the given one.
 func (f *fields) before(second int64) int64 {
 	h, m, s := second/3600, second/60%60, second%60
 	minutes, seconds := int64(bits.OnesCount64(f.minute)), int64(bits.OnesCount64(f.second))
@@ -183,7 +183,7 @@ func (f *fields) lastOn(m month, n int) int64 {
 	return (m.first+int64(n)-1)*day + int64(second)
 }
 
-// after is the first month of the set later than the given one.
+// after returns the first month of the set after the given one.
 func after(year int, number time.Month, set uint64) (int, time.Month) {
 	if later := set &^ (2<<number - 1); later != 0 {
 		return year, time.Month(bits.TrailingZeros64(later))
@@ -191,7 +191,7 @@ func after(year int, number time.Month, set uint64) (int, time.Month) {
 	return year + 1, time.Month(bits.TrailingZeros64(set))
 }
 
-// before is the last month of the set earlier than the given one.
+// before returns the last month of the set before the given one.
 func before(year int, number time.Month, set uint64) (int, time.Month) {
 	if earlier := set & (1<<number - 1); earlier != 0 {
 		return year, time.Month(highest(earlier))
@@ -203,7 +203,7 @@ func highest(set uint64) int { return bits.Len64(set) - 1 }
 
 func within(wall, end int64) (int64, bool) { return wall, wall < end }
 
-// floor is the largest multiple of unit that is not above n.
+// floor returns the largest multiple of unit that is not above n.
 func floor(n, unit int64) int64 {
 	rest := n % unit
 	if rest < 0 {

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// warned is how far ahead Warnings looks for changes of the clock that matter.
+// warned is how far ahead Warnings looks for relevant changes of the clock.
 const warned = 2 * 366 * 24 * time.Hour
 
-// Warnings says in sentences what may surprise whoever wrote the rule, as seen at now: both day fields
-// restricted (with the next times), dates that are rare or missing in some months, steps that do not divide
-// their field, what other programs read in another way, days on which a change of the clock takes runs away or adds some, and an end. The same arguments
-// give the same sentences.
+// Warnings lists sentences about things at now that may surprise the rule's author: both day fields restricted (with the
+// next times), dates that are rare or missing in some months, steps that do not divide their field, expressions that other
+// programs read differently, days on which a change of the clock removes or adds runs, and an end. The same arguments give
+// the same sentences.
 func (r *Rule) Warnings(now time.Time) []string {
 	var found []string
 	if r.fields != nil {
@@ -48,7 +48,7 @@ func (r *Rule) warnDays(now time.Time) []string {
 	return found
 }
 
-// nextTimes is "; the next times are ...", or nothing.
+// nextTimes returns "; the next times are ..." or nothing.
 func (r *Rule) nextTimes(now time.Time, count int) string {
 	var times []string
 	for next, ok := r.Next(now); ok && len(times) < count; next, ok = r.Next(next.At) {
@@ -60,7 +60,7 @@ func (r *Rule) nextTimes(now time.Time, count int) string {
 	return "; the next times are " + list(times, "and")
 }
 
-// warnDates looks for days that some of the rule's months lack.
+// warnDates warns about days that some of the rule's months lack.
 func (r *Rule) warnDates() []string {
 	d, f := &r.fields.days, r.fields
 	if d.fromLast != 0 || d.lastWeekday || d.monthDay == fieldTable[monthDayField].all() {
@@ -85,7 +85,7 @@ func (r *Rule) warnDates() []string {
 	return nil
 }
 
-// warnSteps looks for steps over a whole field that leave a shorter one at its end, or never take a second.
+// warnSteps warns about steps over a whole field that leave a shorter one at its end, or never take a second.
 func (r *Rule) warnSteps() []string {
 	var found []string
 	for i, text := range r.texts {
@@ -109,7 +109,7 @@ func (r *Rule) warnSteps() []string {
 	return found
 }
 
-// warnDialects looks for what classic cron or Quartz reads in another way.
+// warnDialects warns about expressions that classic cron or Quartz reads differently.
 func (r *Rule) warnDialects() []string {
 	var found []string
 	for i, text := range r.texts {
@@ -140,9 +140,9 @@ func numberedWeekDay(text string) bool {
 	return false
 }
 
-// warnClock looks for the next change of the clock by which the rule runs less often, or more often, than on other
-// days. A time that merely moves, or keeps to one of two passes, is no surprise: occurrences bear a mark for it.
-// Rules for every hour are left out: their clock goes on at either.
+// warnClock warns about the next change of the clock that makes the rule run less or more often than on other days. A run
+// that merely moves, or keeps to one of two passes, is no surprise: its occurrence has a mark. Rules for every hour are left
+// out, because they continue through either change.
 func (r *Rule) warnClock(now time.Time) []string {
 	if r.fields.hour == everyHour {
 		return nil
@@ -168,7 +168,7 @@ func (r *Rule) warnClock(now time.Time) []string {
 	return append(gap, overlap...)
 }
 
-// warnGap speaks of the gap after g, in which wall is the first time.
+// warnGap describes the gap after g; wall is its first time.
 func (r *Rule) warnGap(wall int64, g segment, lost int64, steps *int) []string {
 	what := clock(wall) + " does not exist in " + r.zone.name
 	at := r.time(g.end).Format(time.RFC3339)

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// wish is an expression together with what it means, worked out by whoever made it up and not by parsing.
+// wish is an expression together with its meaning, which its generator knows without parsing.
 type wish struct {
 	text                        string
 	seconds                     bool // six fields
 	second, minute, hour, month [64]bool
-	monthDay, weekDay           []func(date) bool // any of them
+	monthDay, weekDay           []func(date) bool // one must match
 	both                        bool              // day of month and day of week must both match
 	fixed                       bool
 }
@@ -50,7 +50,7 @@ func anyOf(checks []func(date) bool, d date) bool {
 	return false
 }
 
-// everHappens looks at every day of the 28 years in which the calendar repeats.
+// everHappens checks every day of the 28 years after which the calendar repeats.
 func (w *wish) everHappens() bool {
 	for n := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Unix() / 86400; n < 365*30+7+10227; n++ {
 		if w.onDate(dateOf(n)) {
@@ -63,7 +63,7 @@ func (w *wish) everHappens() bool {
 var monthNames = strings.Fields("jan feb mar apr may jun jul aug sep oct nov dec")
 var weekDayNames = strings.Fields("sun mon tue wed thu fri sat")
 
-// makeWish makes an expression up. Most of them are due now and then, in the small hours more often than not.
+// makeWish makes a random expression. Most are due now and then, usually in the small hours.
 func makeWish(rng *rand.Rand, seconds bool) *wish {
 	w := &wish{seconds: seconds}
 	var texts []string
@@ -105,7 +105,7 @@ func makeWish(rng *rand.Rand, seconds bool) *wish {
 	return w
 }
 
-// plain makes a field of numbers up.
+// plain makes a random field of numbers.
 func plain(rng *rand.Rand, low, high int, stars float64, set *[64]bool) string {
 	if rng.Float64() < stars {
 		mark(set, low, high, low, high, 1)
@@ -135,7 +135,7 @@ func plain(rng *rand.Rand, low, high int, stars float64, set *[64]bool) string {
 	return strings.Join(items, ",")
 }
 
-// mark walks from one value to another, around the end if need be, and marks each step-th.
+// mark steps from one value to another, past the end if necessary, and marks each step-th value.
 func mark(set *[64]bool, low, high, from, to, step int) {
 	for n, at := 0, from; ; n++ {
 		if n%step == 0 {

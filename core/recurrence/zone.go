@@ -12,21 +12,21 @@ type zone struct {
 	zoneTable
 	name     string
 	data     string
-	location *time.Location // for what callers see; the search has the table
+	location *time.Location // for callers; the search uses the table
 }
 
 // zoneTable is a zone's changes of offset.
 type zoneTable struct {
 	first   int64 // the offset before all changes
 	changes []change
-	listed  int64 // up to here changes says it all, later on tail does
+	listed  int64 // changes covers everything up to here; tail covers the rest
 	tail    tail
 }
 
-// change is an instant from which on another offset holds.
+// change is an instant from which another offset applies.
 type change struct{ at, offset int64 }
 
-// find returns the zone of that name. Where there is none, near is a name that differs in case only.
+// find returns the zone with this name. If there is none, near is a name that differs only in case.
 func (c *Cache) find(name string) (found *zone, near string) {
 	if c != nil {
 		if known, ok := c.zones.Load(name); ok {
@@ -53,7 +53,7 @@ func (c *Cache) find(name string) (found *zone, near string) {
 	return found, ""
 }
 
-// hash identifies what the database says about the zone.
+// hash identifies the database's data about the zone.
 func (z *zone) hash() string {
 	sum := sha256.Sum256([]byte(z.data))
 	return hex.EncodeToString(sum[:8])
@@ -65,15 +65,15 @@ var (
 	maxInstant = time.Date(MaxYear, 12, 31, 23, 59, 59, 0, time.UTC).Unix()
 )
 
-// segment is a longest stretch of instants with one offset: [start, end), in seconds. At the ends of the
-// range of searches before or after equals offset. Segments are longer than three days and jumps are shorter
-// than two, for every zone of the database (TestZonesAreAsTheSearchNeedsThem).
+// segment is a maximal period of instants with one offset: [start, end), in seconds. At the ends of the range of searches,
+// before or after equals offset. In every zone of the database, segments are longer than three days and jumps shorter than
+// two (TestZonesAreAsTheSearchNeedsThem).
 type segment struct {
 	start, end            int64
-	before, offset, after int64 // what is added to an instant to get the wall clock, in seconds
+	before, offset, after int64 // seconds to add to an instant for the wall clock
 }
 
-// segment returns the segment that holds at, which must lie in the range of searches.
+// segment returns the segment that contains at, which must lie in the range of searches.
 func (z *zoneTable) segment(at int64) segment {
 	i := sort.Search(len(z.changes), func(i int) bool { return z.changes[i].at > at })
 	g := segment{start: minInstant, end: maxInstant + 1, offset: z.first}
@@ -102,7 +102,7 @@ func (z *zoneTable) segment(at int64) segment {
 	return g
 }
 
-// continueByTail places at, which no listed change follows, among the yearly ones that come after the list.
+// continueByTail finds the segment of at, which lies after all listed changes, among the yearly changes.
 func (z *zoneTable) continueByTail(g *segment, at int64) {
 	year := time.Unix(max(at, z.listed), 0).UTC().Year()
 	last := change{at: z.listed}

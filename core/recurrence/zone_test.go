@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// TestZonesAreAsTheSearchNeedsThem walks the segments of every zone, and holds them against what the time package
-// makes of the same data.
+// TestZonesAreAsTheSearchNeedsThem compares the segments of every zone with the time package's reading of the same data.
 func TestZonesAreAsTheSearchNeedsThem(t *testing.T) {
 	end, scanFrom, scanTo, least := time.Date(2110, 1, 1, 0, 0, 0, 0, time.UTC).Unix(), 2000, 2020, 50_000
 	if os.Getenv("BELFRY_TEST_LARGE") != "" {
@@ -61,7 +60,7 @@ func TestZonesAreAsTheSearchNeedsThem(t *testing.T) {
 	}
 }
 
-// TestZoneDatabaseHasTheNameItSays keeps archive and name together.
+// TestZoneDatabaseHasTheNameItSays: the archive matches its version name.
 func TestZoneDatabaseHasTheNameItSays(t *testing.T) {
 	sum := sha256.Sum256([]byte(zoneinfo))
 	fields := strings.Fields(zoneinfoVersion)
@@ -101,7 +100,7 @@ func TestZonesAreKept(t *testing.T) {
 	}
 }
 
-// TestHostZoneDoesNotMatter runs as on a machine elsewhere.
+// TestHostZoneDoesNotMatter runs with another local zone.
 func TestHostZoneDoesNotMatter(t *testing.T) {
 	host := time.Local
 	t.Cleanup(func() { time.Local = host })

@@ -8,8 +8,8 @@ import (
 
 //go:generate ./zoneinfo_update.sh
 
-// zoneinfo is the IANA database as Go publishes it: a zip archive of TZif files, stored without compression.
-// It is read from here alone, never from the machine, so that every process of one release agrees.
+// zoneinfo is the IANA database as Go publishes it: a zip archive of TZif files, stored without compression. It is the only
+// source, never the machine's database, so that all processes of a release agree.
 //
 //go:embed zoneinfo.zip
 var zoneinfo string
@@ -19,7 +19,7 @@ var zoneinfo string
 //go:embed zoneinfo.version
 var zoneinfoVersion string
 
-// TZDataVersion names the time zone database in this binary, "2025c".
+// TZDataVersion names the time zone database in this binary, such as "2025c".
 func TZDataVersion() string {
 	name, _, _ := strings.Cut(zoneinfoVersion, " ")
 	return name
@@ -35,7 +35,7 @@ func ZoneNames() []string {
 	return names
 }
 
-// zoneData is the TZif file of a zone. Where no zone has the name, near is one that differs in case only.
+// zoneData returns the TZif file of a zone. If no zone has the name, near is one that differs only in case.
 func zoneData(name string) (data, near string, ok bool) {
 	eachZone(func(found string, offset int) bool {
 		if found == name {
@@ -50,7 +50,7 @@ func zoneData(name string) (data, near string, ok bool) {
 	return data, near, ok
 }
 
-// Sizes and places in a zip archive: the record at its end, the entries of its directory, the header of a file.
+// Sizes and offsets in a zip archive: the record at its end, the directory's entries, a file's header.
 const (
 	zipEnd       = 22
 	zipEntry     = 46
@@ -58,7 +58,7 @@ const (
 	zipEntrySign = 0x02014b50
 )
 
-// eachZone calls visit with each file of the archive and where its header lies, until visit returns false.
+// eachZone calls visit with each file of the archive and the offset of its header, until visit returns false.
 func eachZone(visit func(name string, offset int) bool) {
 	if len(zoneinfo) < zipEnd {
 		return
@@ -75,7 +75,7 @@ func eachZone(visit func(name string, offset int) bool) {
 	}
 }
 
-// storedFile is the content of the file whose header lies at offset; false if it is compressed.
+// storedFile returns the content of the file whose header is at offset, or false if it is compressed.
 func storedFile(offset int) (string, bool) {
 	header := zoneinfo[offset:]
 	if number(header[8:], 2) != 0 {
