@@ -12,19 +12,19 @@ import (
 	"github.com/belfry-dev/belfry/core/recurrence"
 )
 
-// MaxBackfill is the most instants that one Backfill makes runs for.
+// MaxBackfill is the maximum number of instants for which one Backfill makes runs.
 const MaxBackfill = 10_000
 
-// scheduleRounds bounds how often an act starts again because a tick was faster.
+// scheduleRounds is how often an act is tried again because a tick changed the schedule first.
 const scheduleRounds = 50
 
-// waitBetweenRounds waits before an act starts again: a tick may hold the schedule's row as long as it writes its batch. All rounds
-// together wait about two seconds.
+// waitBetweenRounds waits before an act is tried again: a tick may lock the schedule's row while it writes its batch. All
+// rounds together wait about two seconds.
 func waitBetweenRounds(ctx context.Context, round int) {
 	wait.Sleep(ctx, min(time.Duration(round)*2*time.Millisecond, 50*time.Millisecond))
 }
 
-// Store is what Acts asks of a store.
+// Store holds the store methods that Acts need.
 type Store interface {
 	core.ScheduleStore
 	Now(ctx context.Context) (time.Time, error)
@@ -32,15 +32,17 @@ type Store interface {
 	Cancel(ctx context.Context, id int64) (core.Job, error)
 }
 
-// Acts does what users ask of schedules. Each act is a step like those of the tick, planned from what is
-// stored and written only if that still stands, so that acts and ticks never lose or repeat an instant. Safe for concurrent use.
+// Acts carry out users' requests about schedules. Like a tick, an act plans a step from the stored schedule and writes it
+// only if the schedule has not changed since. So acts and ticks never lose or repeat an instant. It is safe for concurrent
+// use.
 type Acts struct {
 	store Store
 	opts  Options
 	wake  func()
 }
 
-// NewActs returns the acts on store. wake is called when a job was made or a schedule may be due; nil means nobody is woken.
+// NewActs returns the acts on store. wake is called after a job was created or a schedule may have come due; nil means no
+// call.
 func NewActs(store Store, opts Options, wake func()) *Acts {
 	if wake == nil {
 		wake = func() {}
@@ -51,13 +53,13 @@ func NewActs(store Store, opts Options, wake func()) *Acts {
 	return &Acts{store: store, opts: opts, wake: wake}
 }
 
-// Match says in which version an act may find a schedule. The zero Match: any, or none.
+// Match says which version of a schedule an act expects. The zero Match accepts any version, and none.
 type Match struct {
-	Version int64 // this one. Zero means any
-	Absent  bool  // none at all
+	Version int64 // exactly this version. Zero means any
+	Absent  bool  // the schedule must not exist
 }
 
-// Check is Check, with what depends on this installation: a missed_grace that would not be kept is refused.
+// Check calls the package's Check, then refuses a missed_grace below this installation's minimum.
 func (a *Acts) Check(tenant, name string, r *core.ScheduleRule, now time.Time) error {
 	var errs core.FieldErrors
 	err := Check(tenant, name, r, now)
@@ -71,13 +73,13 @@ func (a *Acts) Check(tenant, name string, r *core.ScheduleRule, now time.Time) e
 	return errs.Err()
 }
 
-// GraceRule is the rule for missed_grace where it is given.
+// GraceRule returns the rule for a missed_grace that is set.
 func (a *Acts) GraceRule() string {
 	return fmt.Sprintf("must lie between %s, which a late tick or a change of schedulers may take here, and 24h", a.opts.MinGrace())
 }
 
-// Put makes a schedule, or gives it another definition. Equal to what is kept it changes nothing. Faults of the definition
-// are FieldErrors; ErrStale says that match does not hold.
+// Put creates a schedule or replaces its definition. An equal definition changes nothing. Faults of the definition are
+// FieldErrors. It returns ErrStale if the schedule does not match.
 func (a *Acts) Put(ctx context.Context, tenant, name string, rule core.ScheduleRule, match Match) (s core.Schedule, made bool, err error) {
 	now, err := a.store.Now(ctx)
 	if err != nil {
@@ -133,7 +135,7 @@ func (a *Acts) create(ctx context.Context, tenant, name string, rule core.Schedu
 	return s, err
 }
 
-// deliver notes that a schedule's jobs bring a target of their own.
+// deliver marks the schedule's type as delivered if its jobs carry a target.
 func (a *Acts) deliver(ctx context.Context, rule *core.ScheduleRule) error {
 	switch {
 	case len(rule.Target) == 0:
@@ -144,7 +146,7 @@ func (a *Acts) deliver(ctx context.Context, rule *core.ScheduleRule) error {
 	return a.store.MarkDelivered(ctx, []string{rule.Type})
 }
 
-// step plans and writes one step. done says that it, or nothing, was left to do; else the act starts again.
+// step plans and writes one step. done reports that nothing more is to do; otherwise the caller tries again.
 func (a *Acts) step(ctx context.Context, s *core.Schedule, plan func(now time.Time) (*Plan, error)) (done bool, err error) {
 	now, err := a.store.Now(ctx)
 	if err != nil {
@@ -167,12 +169,12 @@ func (a *Acts) step(ctx context.Context, s *core.Schedule, plan func(now time.Ti
 	return !answers[0].Stale && !p.More, nil
 }
 
-// Pause and Resume set and clear paused; of one that is so already they change nothing.
+// Pause sets paused. It changes nothing if the schedule is already paused.
 func (a *Acts) Pause(ctx context.Context, tenant, name string) (core.Schedule, error) {
 	return a.pause(ctx, tenant, name, true)
 }
 
-// Resume ends a pause: runs that came due in it follow the missed policy.
+// Resume clears paused: runs that came due in the pause follow the missed policy.
 func (a *Acts) Resume(ctx context.Context, tenant, name string) (core.Schedule, error) {
 	return a.pause(ctx, tenant, name, false)
 }
@@ -184,7 +186,7 @@ func (a *Acts) pause(ctx context.Context, tenant, name string, paused bool) (cor
 		if err != nil || s.Rule.Paused == paused && s.Fault == "" {
 			return s, err
 		}
-		if s.Fault != "" { // what is stored would be lost
+		if s.Fault != "" { // a new definition would overwrite the damaged one
 			return s, fmt.Errorf("pause or resume: %w: %s", ErrUnreadable, s.Fault)
 		}
 		rule := s.Rule
@@ -200,7 +202,7 @@ func (a *Acts) pause(ctx context.Context, tenant, name string, paused bool) (cor
 	return core.Schedule{}, fmt.Errorf("pause or resume: %w", core.ErrBusy)
 }
 
-// Trigger makes a run now, beside the rule: the ledger does not know it, and no overlap policy holds it.
+// Trigger makes a run now, outside the rule: it is not in the ledger, and the overlap policy does not apply.
 func (a *Acts) Trigger(ctx context.Context, tenant, name string) (jobID int64, err error) {
 	ids, err := a.runs(ctx, tenant, name, func(_ *core.Schedule, now time.Time) []core.Run {
 		return []core.Run{{Schedule: name, ScheduledFor: now.Truncate(time.Microsecond)}}
@@ -211,16 +213,16 @@ func (a *Acts) Trigger(ctx context.Context, tenant, name string) (jobID int64, e
 	return ids[0], nil
 }
 
-// Backfilled is the answer of Backfill.
+// Backfilled is the result of Backfill.
 type Backfilled struct {
-	Count int64     // instants in the range
+	Count int64     // job ids; none in a dry run
 	Made  []int64   // jobs; none in a dry run
-	Next  time.Time // where a further call goes on, because of the bounds on one call. Zero means that the range is done
+	Next  time.Time // where the next call must start if this one reached its bounds. Zero means that the range is done
 }
 
-// Backfill makes a run, marked as made up late, for each instant of the present rule from from on and before to,
-// at most MaxBackfill of them, or about 16 MiB of payloads. The ledger stays as it is. A dry run only counts. The range ends
-// at the store's now at the latest, else FieldErrors: what is to come is the rule's to make.
+// Backfill makes a run, marked as made up late, for each instant of the current rule in [from, to). One call makes at most
+// MaxBackfill runs, or about 16 MiB of payloads. The ledger does not change. A dry run only counts. If to is later than the
+// store's time, it returns FieldErrors: future runs are made by the rule.
 func (a *Acts) Backfill(ctx context.Context, tenant, name string, from, to time.Time, dry bool) (Backfilled, error) {
 	var out Backfilled
 	s, err := a.store.GetSchedule(ctx, tenant, name)
@@ -243,11 +245,11 @@ func (a *Acts) Backfill(ctx context.Context, tenant, name string, from, to time.
 	if dry || out.Count == 0 {
 		return out, nil
 	}
-	most := min(MaxBackfill, runsAtOnce(&s))
-	instants := instantsOf(rule, from, last, most+1)
-	if len(instants) > most {
-		out.Next = instants[most]
-		instants = instants[:most]
+	limit := min(MaxBackfill, runsAtOnce(&s))
+	instants := instantsOf(rule, from, last, limit+1)
+	if len(instants) > limit {
+		out.Next = instants[limit]
+		instants = instants[:limit]
 	}
 	out.Made, err = a.runs(ctx, tenant, name, func(s *core.Schedule, _ time.Time) []core.Run {
 		runs := make([]core.Run, len(instants))
@@ -259,7 +261,7 @@ func (a *Acts) Backfill(ctx context.Context, tenant, name string, from, to time.
 	return out, err
 }
 
-// instantsOf lists up to limit instants at which a rule is due, from from to to, both included.
+// instantsOf lists up to limit instants at which a rule is due, in [from, to].
 func instantsOf(rule *recurrence.Rule, from, to time.Time, limit int) (list []time.Time) {
 	for t := from.Add(-time.Microsecond); len(list) < limit; {
 		next, ok := rule.Next(t)
@@ -272,7 +274,7 @@ func instantsOf(rule *recurrence.Rule, from, to time.Time, limit int) (list []ti
 	return list
 }
 
-// runs makes jobs of a schedule outside its rule.
+// runs creates jobs of a schedule outside its rule.
 func (a *Acts) runs(ctx context.Context, tenant, name string, of func(s *core.Schedule, now time.Time) []core.Run) ([]int64, error) {
 	for round := range scheduleRounds {
 		waitBetweenRounds(ctx, round)

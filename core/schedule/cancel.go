@@ -8,7 +8,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// RunCanceller is what CancelRuns asks of a store.
+// RunCanceller holds the store methods that CancelRuns needs.
 type RunCanceller interface {
 	GetSchedule(ctx context.Context, tenant, name string) (core.Schedule, error)
 	ActiveRuns(ctx context.Context, tenant, name string) ([]int64, error)
@@ -16,8 +16,8 @@ type RunCanceller interface {
 	Cancel(ctx context.Context, id int64) (core.Job, error)
 }
 
-// CancelRuns cancels the runs of a schedule that wait, and asks those that run to stop. Once the schedule has moved since s
-// was read it cancels nothing: the newest run may then be the one that another made in their place.
+// CancelRuns cancels the waiting runs of a schedule, and asks its running ones to stop. If the schedule has changed since s
+// was read, it cancels nothing: the newest run may be one that another step made to replace them.
 func CancelRuns(ctx context.Context, store RunCanceller, s *core.Schedule) error {
 	ids, err := store.ActiveRuns(ctx, s.Tenant, s.Name)
 	if err != nil || len(ids) == 0 {
@@ -30,7 +30,7 @@ func CancelRuns(ctx context.Context, store RunCanceller, s *core.Schedule) error
 	case err != nil:
 		return err
 	case now.ID != s.ID || now.Version != s.Version || now.Moves != s.Moves:
-		return nil // what is planned is stale
+		return nil // the plan is stale
 	}
 	done, err := store.CancelRuns(ctx, ids)
 	if err != nil {

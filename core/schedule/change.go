@@ -10,8 +10,8 @@ import (
 	"github.com/belfry-dev/belfry/core/recurrence"
 )
 
-// Resume is the step that ends a pause at now: runs that came due in it follow the missed policy. rule is the
-// new definition, whose Paused is false.
+// Resume returns the step that ends a pause at now: runs that came due in the pause follow the missed policy. r is the new
+// definition, with Paused false.
 func Resume(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) (*Plan, error) {
 	now = now.Truncate(time.Microsecond)
 	rule, err := parseWith(s, o.Cache)
@@ -26,7 +26,7 @@ func Resume(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) (*
 	return p, nil
 }
 
-// Pause is the step that begins a pause at now, once all instants up to now are accounted for.
+// Pause returns the step that begins a pause at now. If instants up to now are still due, it accounts for those first.
 func Pause(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) (*Plan, error) {
 	p, err := Next(s, now, o)
 	switch {
@@ -37,18 +37,18 @@ func Pause(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) (*P
 	case p == nil:
 		p = step(s)
 	case p.More:
-		return p, nil // the rest first
+		return p, nil // account for the rest first
 	}
 	p.Rule, p.State.PausedAt, p.State.NextDue = r, now.Truncate(time.Microsecond), time.Time{}
-	if !r.ExpectPaused && !p.State.Alerted { // one that is overdue is looked at until a run succeeds
+	if !r.ExpectPaused && !p.State.Alerted { // an overdue schedule is watched until a run succeeds
 		p.State.ExpectBy, p.State.Expected = time.Time{}, time.Time{}
 	}
 	return p, nil
 }
 
-// Redefine is the step that gives a schedule another definition at now: the old rule is accounted for up to
-// now, the new one counts from now. What was missed under the old one is not made up where either of them says skip. Nil means
-// that the definitions are equal and it is not stuck. More: plan again from where it leads.
+// Redefine returns the step that gives a schedule another definition at now. The old rule is accounted for up to now, and
+// the new one counts from now. Runs missed under the old rule are not made up if either definition says skip. It returns nil
+// if the definitions are equal and the schedule is not stuck. If the plan has More, apply it and plan again.
 func Redefine(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) (*Plan, error) {
 	unchanged := equal(r, &s.Rule)
 	if p, err := release(s, now, o); p != nil || err != nil {
@@ -99,12 +99,12 @@ func Redefine(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) 
 	return p, nil
 }
 
-// sameInterval reports whether another definition goes on with the interval of this one, from where it began.
+// sameInterval reports whether the other definition continues this one's interval from the same start.
 func sameInterval(r *core.ScheduleRule, other *core.ScheduleRule) bool {
 	return r.Every != 0 && r.Every == other.Every && r.StartsAt.Equal(other.StartsAt)
 }
 
-// equal reports whether two definitions are kept alike: a stored one has lost the white space of its target.
+// equal reports whether two definitions are stored alike. Storing removes white space from targets.
 func equal(r *core.ScheduleRule, other *core.ScheduleRule) bool {
 	one, err := json.Marshal(r)
 	if err != nil {
@@ -114,7 +114,7 @@ func equal(r *core.ScheduleRule, other *core.ScheduleRule) bool {
 	return err == nil && bytes.Equal(one, two) && bytes.Equal(r.Payload, other.Payload)
 }
 
-// settle accounts for all instants up to now, those of a pause as skipped, before the definition is another.
+// settle accounts for all instants up to now before the definition changes; instants in a pause are skipped.
 func settle(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) (*Plan, error) {
 	if s.State.PausedAt.IsZero() {
 		old := *s
@@ -133,6 +133,6 @@ func settle(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) (*
 	}
 	skipping := *s
 	skipping.Rule.Missed = "skip"
-	until := now.Add(time.Microsecond) // the pause goes on
+	until := now.Add(time.Microsecond) // the pause includes now
 	return account(&skipping, rule, recurrence.State{PausedFrom: s.State.PausedAt, PausedUntil: until}, now, o), nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-dev/belfry/core/recurrence"
 )
 
-// Bounds on a schedule.
+// Limits of a schedule.
 const (
 	MaxScheduleNameBytes = 200
 	MaxMissedLimit       = 10_000
@@ -18,18 +18,18 @@ const (
 	MinEvery             = time.Second
 )
 
-// DefaultMissedLimit is how many missed runs of one backlog are made up where the schedule does not say.
+// DefaultMissedLimit is how many missed runs of one backlog are made up if the schedule does not set a limit.
 const DefaultMissedLimit = recurrence.DefaultMissedLimit
 
 // TZDataVersion names the time zone database in this program.
 func TZDataVersion() string { return recurrence.TZDataVersion() }
 
-// ParseRule returns the rule as recurrence reads it. anchor is where Every counts from without StartsAt. The error is FieldErrors.
+// ParseRule parses the rule for package recurrence. Without StartsAt, Every counts from anchor. The error is FieldErrors.
 func ParseRule(r *core.ScheduleRule, anchor time.Time) (*recurrence.Rule, error) {
 	return parseRule(r, anchor, nil)
 }
 
-// parseRule is ParseRule with what was loaded and parsed before.
+// parseRule is ParseRule with a cache of zones and parsed rules.
 func parseRule(r *core.ScheduleRule, anchor time.Time, cache *recurrence.Cache) (*recurrence.Rule, error) {
 	text, zone := r.Cron, r.TimeZone
 	if r.Every != 0 {
@@ -54,11 +54,11 @@ func parseRule(r *core.ScheduleRule, anchor time.Time, cache *recurrence.Cache) 
 	return rule, err
 }
 
-// ExpectRule is the rule for expect_within where it is given.
+// ExpectRule is the rule for an expect_within that is set.
 const ExpectRule = "must lie between 1s and 9600h (400 days)"
 
-// Check holds a schedule's name and definition against the rules and fills in the defaults, so that two
-// definitions that mean the same are equal. The error is FieldErrors. now need not be exact.
+// Check checks a schedule's name and definition and fills in the defaults, so that two definitions with the same meaning are
+// equal. The error is FieldErrors. now need not be exact.
 func Check(tenant, name string, r *core.ScheduleRule, now time.Time) error {
 	var errs core.FieldErrors
 	if name == "" {
@@ -107,7 +107,7 @@ func Check(tenant, name string, r *core.ScheduleRule, now time.Time) error {
 	return errs.Err()
 }
 
-// choices tells of the fields that are one of a few words, the usual one first.
+// choices calls tell for each field that accepts only certain words, with the default first.
 func choices(r *core.ScheduleRule, tell func(field string, value *string, usual string, others ...string)) {
 	tell("missed", &r.Missed, "once", "all", "skip")
 	tell("overlap", &r.Overlap, core.OverlapAllow, core.OverlapSkip, core.OverlapQueueOne, core.OverlapCancelRunning)
@@ -116,7 +116,7 @@ func choices(r *core.ScheduleRule, tell func(field string, value *string, usual 
 	tell("priority", &r.Priority, "default", "critical", "bulk")
 }
 
-// keepLengths brings the rule's own durations into the form that is kept.
+// keepLengths truncates the rule's durations to the precision that is stored.
 func keepLengths(r *core.ScheduleRule, errs *core.FieldErrors) {
 	for _, l := range []struct {
 		field string
@@ -131,10 +131,10 @@ func keepLengths(r *core.ScheduleRule, errs *core.FieldErrors) {
 	}
 }
 
-// NoTiming is said of cron where neither it nor every is given.
+// NoTiming is the error for cron if neither cron nor every is set.
 const NoTiming = "is required, or every"
 
-// checkRule holds the rule itself against the rules: exactly one of cron and every, and one that recurrence reads.
+// checkRule checks the timing: exactly one of cron and every must be set, and it must parse.
 func checkRule(errs *core.FieldErrors, r *core.ScheduleRule, now time.Time) {
 	switch {
 	case r.Cron == "" && r.Every == 0:
@@ -155,7 +155,7 @@ func checkRule(errs *core.FieldErrors, r *core.ScheduleRule, now time.Time) {
 	}
 }
 
-// jobOf is what a run of the schedule is submitted as.
+// jobOf returns the job that a run of the schedule submits.
 func jobOf(r *core.ScheduleRule, tenant string) core.NewJob {
 	j := core.NewJob{
 		Type: r.Type, Tenant: tenant, Payload: r.Payload, MaxAttempts: r.MaxAttempts, Timeout: time.Duration(r.Timeout), Target: r.Target, Tags: r.Tags,

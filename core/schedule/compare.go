@@ -14,16 +14,16 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Change is what putting a definition would do to a schedule.
+// Change describes how putting a definition would change a schedule.
 type Change struct {
-	Version     int64    // of the schedule that is there. Zero means that there is none
-	Fields      []string // that have another value: "cron", "target.headers.authorization"; "next_due" of one that is Stuck. Sorted
+	Version     int64    // of the existing schedule. Zero means that there is none
+	Fields      []string // sorted names of the fields that would change: "cron", "target.headers.authorization"; also "next_due" if the schedule is Stuck
 	Description string   // the new rule in words
 }
 
-// Compare says what Put of a definition would change, and changes nothing. What Put would refuse it refuses alike, but for the
-// version that it may find. Values are compared by what they mean: times as instants, JSON whatever its white space and the
-// order of its members, a target's headers by their secret values.
+// Compare returns what Put of a definition would change, and changes nothing. It refuses what Put would refuse, except for a
+// version that does not match. Values are compared by meaning: times as instants, JSON without regard to white space and
+// order of members, a target's headers by their secret values.
 func (a *Acts) Compare(ctx context.Context, tenant, name string, rule core.ScheduleRule) (Change, error) {
 	var change Change
 	now, err := a.store.Now(ctx)
@@ -62,7 +62,7 @@ func (a *Acts) Compare(ctx context.Context, tenant, name string, rule core.Sched
 	return change, err
 }
 
-// differing names the fields in which another definition differs from this one. Both have their defaults filled in.
+// differing names the fields that differ between two definitions. Both must have their defaults filled in.
 func differing(r *core.ScheduleRule, other *core.ScheduleRule) ([]string, error) {
 	have, err := fields(r)
 	if err != nil {
@@ -86,7 +86,7 @@ func differing(r *core.ScheduleRule, other *core.ScheduleRule) ([]string, error)
 	return slices.Sorted(maps.Keys(names)), nil
 }
 
-// fields are the fields of a definition, a target taken apart.
+// fields returns the fields of a definition, with the target's members as fields of their own.
 func fields(r *core.ScheduleRule) (map[string]json.RawMessage, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -105,7 +105,7 @@ func fields(r *core.ScheduleRule) (map[string]json.RawMessage, error) {
 	return fields, nil
 }
 
-// liftMembers replaces a member that is an object by its own members. Other values stay as they are.
+// liftMembers replaces a member that is an object by its members. It leaves other values alone.
 func liftMembers(fields map[string]json.RawMessage, name string, value json.RawMessage) bool {
 	members := map[string]json.RawMessage{}
 	if !strings.HasPrefix(string(bytes.TrimSpace(value)), "{") || json.Unmarshal(value, &members) != nil {
@@ -118,7 +118,7 @@ func liftMembers(fields map[string]json.RawMessage, name string, value json.RawM
 	return true
 }
 
-// equalJSON reports whether two texts of JSON are the same value. Numbers are the same if they have the same digits.
+// equalJSON reports whether two JSON texts have the same value. Numbers are equal if they have the same digits.
 func equalJSON(a, b json.RawMessage) bool {
 	if bytes.Equal(a, b) {
 		return true
@@ -131,7 +131,7 @@ func equalJSON(a, b json.RawMessage) bool {
 	return err == nil && reflect.DeepEqual(one, two)
 }
 
-// decodeDigits decodes JSON and keeps its numbers as they are written.
+// decodeDigits decodes JSON and keeps numbers as written.
 func decodeDigits(text json.RawMessage) (value any, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

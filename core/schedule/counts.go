@@ -8,15 +8,16 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Counts is what the ticks of this process did with due instants and found of rules. The zero value is ready; nil
-// counts nothing. It is safe for concurrent use.
+// Counts counts the outcomes of due instants and the unreadable rules that this process's ticks met. The zero value is
+// ready; nil counts nothing. It is safe for concurrent use.
 type Counts struct {
 	mu       sync.Mutex
 	outcomes map[string]int64
-	broken   map[int64]time.Time // when a tick last found the rule of a schedule broken
+	broken   map[int64]time.Time // when a tick last found the rule of a schedule unreadable
 }
 
-// Outcomes says how many due instants came to each outcome since the process began, whether or not there was one yet.
+// Outcomes returns the number of due instants per outcome since the process started. Every outcome is included, even with
+// zero.
 func (c *Counts) Outcomes() map[string]int64 {
 	all := map[string]int64{core.OccurrenceFired: 0, core.OccurrenceCaughtUp: 0, core.OccurrenceCovered: 0, core.OccurrenceSkipped: 0}
 	c.mu.Lock()
@@ -25,8 +26,8 @@ func (c *Counts) Outcomes() map[string]int64 {
 	return all
 }
 
-// Broken says how many schedules of the buckets held here have a rule that cannot be read: ticks look at each again
-// before long, and one they have not met since is mended, gone or another's.
+// Broken returns how many schedules of the buckets held here have an unreadable rule. Ticks check each of them again soon;
+// one that was not met since then was mended, deleted or taken over by another scheduler.
 func (c *Counts) Broken(now time.Time) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -34,7 +35,7 @@ func (c *Counts) Broken(now time.Time) int {
 	return len(c.broken)
 }
 
-// Account counts new rows of the ledger.
+// Account counts new ledger rows.
 func (c *Counts) Account(rows []core.Ledgered) {
 	if c == nil || len(rows) == 0 {
 		return
@@ -49,7 +50,7 @@ func (c *Counts) Account(rows []core.Ledgered) {
 	}
 }
 
-// Judge notes whether the rule of a schedule could be read.
+// Judge records whether the rule of a schedule could be read.
 func (c *Counts) Judge(id int64, now time.Time, err error) {
 	if c == nil {
 		return

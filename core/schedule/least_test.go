@@ -8,7 +8,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// The error about a duration below its least names the least one that is taken.
+// TestErrorsNameTheLeastDuration: an error about a too short duration names the shortest accepted one.
 func TestErrorsNameTheLeastDuration(t *testing.T) {
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	acts := NewActs(nil, Options{}, nil)

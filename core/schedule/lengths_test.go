@@ -10,7 +10,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// lengths are all durations in a struct, by the path of their field; lists have one element.
+// lengths returns all durations in a struct by the path of their field. Lists have one element.
 func lengths(v reflect.Value, path string) map[string]reflect.Value {
 	all := map[string]reflect.Value{}
 	for i := range v.NumField() {
@@ -29,11 +29,11 @@ func lengths(v reflect.Value, path string) map[string]reflect.Value {
 	return all
 }
 
-// TestDurationsAreKeptAsTheyAreAnswered: every duration that anybody submits, in any document, is truncated to what stores
-// keep before it is answered, and one that would be kept as none is refused.
+// TestDurationsAreKeptAsTheyAreAnswered: every duration that a caller submits, in any document, is truncated to the stored
+// precision before it is returned. A duration that would be truncated to zero is refused.
 func TestDurationsAreKeptAsTheyAreAnswered(t *testing.T) {
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	ours := map[string]bool{"QueuedLease": true, "ExpiresAfter": true} // of a job: set by the submitter, and by its type
+	ours := map[string]bool{"QueuedLease": true, "ExpiresAfter": true} // fields of a job that the submitter and its type set
 	walked := 0
 	for _, document := range []struct {
 		of    func() any
@@ -80,7 +80,7 @@ func TestDurationsAreKeptAsTheyAreAnswered(t *testing.T) {
 	}
 }
 
-// lengthAt reads a field of a document, or the first element of a list.
+// lengthAt reads a field of a document, or the first element of a list field.
 func lengthAt(doc any, name string) time.Duration {
 	f := reflect.ValueOf(doc).Elem().FieldByName(name)
 	if f.Kind() == reflect.Slice {
@@ -89,7 +89,7 @@ func lengthAt(doc any, name string) time.Duration {
 	return time.Duration(f.Int())
 }
 
-// TestCheckLeavesTheCallersBackoff: what a check changes is its own copy.
+// TestCheckLeavesTheCallersBackoff: Check changes its own copy, not the caller's slice.
 func TestCheckLeavesTheCallersBackoff(t *testing.T) {
 	waits := []time.Duration{time.Second + 1}
 	checked, err := core.CheckNewJob(core.NewJob{Type: "a", Backoff: waits}, core.JobType{}, time.Now())

@@ -9,15 +9,15 @@ import (
 	"github.com/belfry-dev/belfry/core/typecache"
 )
 
-// Options are what plans of schedules depend on beside the schedule itself.
+// Options are the inputs of plans besides the schedule itself.
 type Options struct {
-	TickPeriod time.Duration     // with Takeover: the least that counts as missed. Zero means 1 s
-	Takeover   time.Duration     // how long another scheduler may take to come in. Zero means 5 s
+	TickPeriod time.Duration     // with Takeover: the minimum lateness of a missed run. Zero means 1 s
+	Takeover   time.Duration     // how long another scheduler may need to take over. Zero means 5 s
 	Types      *typecache.Cache  // defaults of types. Nil means none
 	Cache      *recurrence.Cache // zones and parsed rules. Nil means that each plan loads its zone and parses its rule
 }
 
-// MinGrace is the least lateness that counts as missed: what a tick or a change of schedulers may take.
+// MinGrace returns the minimum lateness that counts as missed: what a tick or a takeover may take.
 func (o Options) MinGrace() time.Duration { return o.graceOf(1) }
 
 func (o Options) grace(r *core.ScheduleRule) time.Duration {
@@ -35,17 +35,17 @@ func (o Options) graceOf(asked time.Duration) time.Duration {
 	return recurrence.Grace(asked, period, takeover)
 }
 
-// PlanBytes is about the most that the jobs of one step hold. What is left comes with the next step.
+// PlanBytes is the approximate maximum size of the jobs of one step. The next step makes the rest.
 const PlanBytes = 16 << 20
 
-// Plan is one step of a schedule, and what goes with it.
+// Plan is one step of a schedule and the changes that go with it.
 type Plan struct {
 	core.Advance
-	Cancel bool // the schedule's active runs are to be cancelled before
-	More   bool // more is due at the same now: plan again from the state this leads to
+	Cancel bool // cancel the schedule's active runs first
+	More   bool // more is due at the same now: plan again from the new state
 }
 
-// Start is the state of a new schedule at now, or of one whose rule was changed: nothing before now is due.
+// Start returns the state of a schedule that is created or gets a new rule at now: nothing before now is due.
 func Start(r *core.ScheduleRule, now time.Time, o Options) (core.ScheduleState, error) {
 	now = now.Truncate(time.Microsecond)
 	st := core.ScheduleState{Anchor: now, Accounted: now, TZData: TZDataVersion()}
@@ -63,9 +63,9 @@ func Start(r *core.ScheduleRule, now time.Time, o Options) (core.ScheduleState, 
 	return st, nil
 }
 
-// Next decides what becomes of a schedule at now: of the instants that are due, or of the run that waits once
-// no run is active. It accounts for every instant behind Accounted up to now exactly once, independently of NextDue. A nil
-// plan means that nothing is to be done.
+// Next plans the next step of a schedule at now: it handles the due instants, or starts the waiting run once no run is
+// active. It accounts exactly once for every instant after Accounted up to now, independently of NextDue. A nil plan means
+// that there is nothing to do.
 func Next(s *core.Schedule, now time.Time, o Options) (*Plan, error) {
 	now = now.Truncate(time.Microsecond)
 	rule, err := parseWith(s, o.Cache)
@@ -86,12 +86,12 @@ func Next(s *core.Schedule, now time.Time, o Options) (*Plan, error) {
 	return account(s, rule, recurrence.State{}, now, o), nil
 }
 
-// step is a step that changes nothing yet.
+// step returns a step without changes.
 func step(s *core.Schedule) *Plan {
 	return &Plan{Advance: core.Advance{ID: s.ID, Version: s.Version, Moves: s.Moves, State: s.State}}
 }
 
-// account turns a plan of recurrence into a step. It begins behind Accounted; from says the rest.
+// account turns a plan of recurrence into a step. It starts after Accounted; from adds the pause.
 func account(s *core.Schedule, rule *recurrence.Rule, from recurrence.State, now time.Time, o Options) *Plan {
 	p := step(s)
 	accounted := p.passRepeated(s, rule)
@@ -144,7 +144,7 @@ func account(s *core.Schedule, rule *recurrence.Rule, from recurrence.State, now
 	return p
 }
 
-// spread writes the ledger rows of an entry that runs stand for: one for each run, so that each row has its job.
+// spread writes the ledger rows of an entry with runs: one row per run, so that each row has its job.
 func spread(s *core.Schedule, p *Plan, row core.Ledgered, runs []recurrence.Run, made []int, at int) int {
 	if row.Outcome == core.OccurrenceCovered {
 		if at < len(runs) {
@@ -162,13 +162,13 @@ func spread(s *core.Schedule, p *Plan, row core.Ledgered, runs []recurrence.Run,
 	return at
 }
 
-// runsAtOnce is how many runs one step may make.
+// runsAtOnce returns the maximum number of runs that one step makes.
 func runsAtOnce(s *core.Schedule) int {
 	return max(1, min(2*MaxMissedLimit, PlanBytes/(1024+len(s.Rule.Payload)+len(s.Rule.Target))))
 }
 
-// runOf is the job of one run. A punctual one is due at its instant, however late the tick; one made up late, or that had
-// to wait, at now. Jitter moves it by a part of an interval that is the same on every machine.
+// runOf returns the job of one run. A punctual run is due at its instant, however late the tick is. A run that is made up
+// late, or that had to wait, is due at now. Jitter delays it by a part of an interval that is the same on every machine.
 func runOf(s *core.Schedule, run core.Run, now time.Time, late bool, o Options) core.NewJob {
 	j := jobOf(&s.Rule, s.Tenant)
 	if o.Types != nil {
@@ -186,7 +186,7 @@ func runOf(s *core.Schedule, run core.Run, now time.Time, late bool, o Options) 
 	return j
 }
 
-// expectNext sets which instant's success is expected next: the first after t.
+// expectNext expects the next success for the first instant after t.
 func expectNext(st *core.ScheduleState, r *core.ScheduleRule, rule *recurrence.Rule, t time.Time) {
 	st.ExpectBy, st.Expected = time.Time{}, time.Time{}
 	if r.ExpectWithin <= 0 || r.Paused && !r.ExpectPaused {
@@ -198,7 +198,7 @@ func expectNext(st *core.ScheduleState, r *core.ScheduleRule, rule *recurrence.R
 	}
 }
 
-// storeTime is t as stores keep it.
+// storeTime returns t with the precision of stores.
 func storeTime(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}
@@ -206,7 +206,7 @@ func storeTime(t time.Time) time.Time {
 	return t.UTC().Truncate(time.Microsecond)
 }
 
-// later is the later of two instants: the clock of a store may be set back, what is accounted for stays so.
+// later returns the later of two instants. If a store's clock is set back, accounted instants stay accounted.
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b

@@ -7,11 +7,11 @@ import (
 	"github.com/belfry-dev/belfry/core/recurrence"
 )
 
-// lastYear is the last one whose instants a rule can have.
+// lastYear is the last year in which a rule can be due.
 const lastYear = 9999
 
-// Stuck says why a schedule that is not paused never comes due though its rule goes on: somebody changed its row by hand. ""
-// means that it does, or that it has ended. rule is what Parse makes of it.
+// Stuck says why a schedule that is not paused never comes due although its rule continues: its row was changed by hand. It
+// returns "" if the schedule does come due, or has ended. rule is the result of Parse.
 func Stuck(s *core.Schedule, rule *recurrence.Rule) string {
 	st := &s.State
 	switch {
@@ -29,8 +29,8 @@ func Stuck(s *core.Schedule, rule *recurrence.Rule) string {
 
 func farAhead(t time.Time) bool { return t.UTC().Year() > lastYear }
 
-// release is the step that lets a schedule that is Stuck come due again. Nil means that it is not stuck. What came due since
-// Accounted follows the missed policy; where nobody can tell what did, the ledger goes on at now.
+// release returns the step that lets a stuck schedule come due again, or nil if it is not stuck. Instants since Accounted
+// follow the missed policy. If Accounted is unusable, the ledger continues at now.
 func release(s *core.Schedule, now time.Time, o Options) (*Plan, error) {
 	if farAhead(s.State.Accounted) {
 		return replace(s, &s.Rule, now, o)

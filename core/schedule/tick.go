@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	brokenEvery    = time.Minute      // how often a schedule whose rule cannot be read is looked at
-	recoverySlowly = 10 * time.Second // the longest pause between looks for the recovery of a schedule that is overdue
+	brokenEvery    = time.Minute      // how often a schedule with an unreadable rule is checked
+	recoverySlowly = 10 * time.Second // the longest pause between checks whether an overdue schedule has recovered
 )
 
-// PlanTick plans one schedule that a tick found: its instants, or the run that waits, and whether a success is overdue. An
-// error says why its rule cannot be read; then the step, which is planned all the same, raises the alert about that.
+// PlanTick plans one schedule that a tick found: its due instants, its waiting run, and its overdue success. An error says
+// why the rule cannot be read; the plan is then still valid and raises the alert about it.
 func PlanTick(s *core.Schedule, found core.Success, now time.Time, o Options) (*Plan, error) {
 	plan, err := Next(s, now, o)
 	if err != nil {
@@ -34,7 +34,7 @@ func PlanTick(s *core.Schedule, found core.Success, now time.Time, o Options) (*
 	return plan, err
 }
 
-// Recompute is the step that gives a schedule its next instant by this time zone database.
+// Recompute returns the step that computes a schedule's next instant with this time zone database.
 func Recompute(s *core.Schedule, now time.Time, o Options) *Plan {
 	p := step(s)
 	p.State.TZData = TZDataVersion()

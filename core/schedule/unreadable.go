@@ -10,11 +10,11 @@ import (
 	"github.com/belfry-dev/belfry/core/recurrence"
 )
 
-// ErrUnreadable is the answer about a schedule whose stored definition cannot be read: it was damaged, or names a zone that
-// this program lacks. Put of a good one replaces it.
+// ErrUnreadable is returned for a schedule whose stored definition cannot be read: it was damaged, or names a zone that this
+// program lacks. Put of a valid definition replaces it.
 var ErrUnreadable = errors.New("the stored definition cannot be read")
 
-// Parse returns the rule as recurrence reads it. The error is ErrUnreadable, with the reason.
+// Parse parses the stored rule for package recurrence. The error is ErrUnreadable with the reason.
 func Parse(s *core.Schedule) (*recurrence.Rule, error) { return parseWith(s, nil) }
 
 func parseWith(s *core.Schedule, cache *recurrence.Cache) (*recurrence.Rule, error) {
@@ -29,12 +29,12 @@ func parseWith(s *core.Schedule, cache *recurrence.Cache) (*recurrence.Rule, err
 		err = errs.Err()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s", ErrUnreadable, err.Error()) // not about fields of what the caller sent
+		return nil, fmt.Errorf("%w: %s", ErrUnreadable, err.Error()) // hides FieldErrors: the caller sent none of these fields
 	}
 	return rule, nil
 }
 
-// Legible is the rule without the words that none of their fields may have, which only a damaged one holds.
+// Legible returns the rule with invalid words removed from its fields. Only a damaged rule has some.
 func Legible(r core.ScheduleRule) core.ScheduleRule {
 	choices(&r, func(_ string, value *string, usual string, others ...string) {
 		if *value != usual && !slices.Contains(others, *value) {
@@ -44,16 +44,16 @@ func Legible(r core.ScheduleRule) core.ScheduleRule {
 	return r
 }
 
-// DamagedRule is the Fault of a schedule whose stored definition is not one.
+// DamagedRule is the Fault of a schedule whose stored definition cannot be decoded.
 const DamagedRule = "it is damaged"
 
-// noteUnreadable raises the alert about a schedule whose rule cannot be read, once.
+// noteUnreadable raises the alert about an unreadable rule, once.
 func (p *Plan) noteUnreadable(s *core.Schedule, err error) {
 	p.State.Unreadable = true
 	p.Alerts = append(p.Alerts, core.Alert{Kind: core.AlertScheduleUnreadable, Tenant: s.Tenant, Subject: s.Name, Detail: err.Error()})
 }
 
-// noteReadable clears it.
+// noteReadable clears that alert.
 func (p *Plan) noteReadable(s *core.Schedule, now time.Time) {
 	if p.State.Unreadable {
 		p.State.Unreadable = false
@@ -61,8 +61,8 @@ func (p *Plan) noteReadable(s *core.Schedule, now time.Time) {
 	}
 }
 
-// replace is the step that gives a schedule whose rule cannot be read a new one at now. What the old one made due since
-// Accounted nobody can tell; the ledger goes on at now.
+// replace returns the step that replaces an unreadable rule at now. It is unknown what was due under the old rule since
+// Accounted; the ledger continues at now.
 func replace(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) (*Plan, error) {
 	p := step(s)
 	st, err := Start(r, now, o)
@@ -77,7 +77,8 @@ func replace(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) (
 	return p, nil
 }
 
-// pauseUnreadable is the step that pauses such a schedule: there is nothing that it could account for.
+// pauseUnreadable returns the step that pauses such a schedule. It accounts for nothing, because the due instants are
+// unknown.
 func pauseUnreadable(s *core.Schedule, r *core.ScheduleRule, now time.Time) *Plan {
 	p := step(s)
 	p.Rule, p.State.PausedAt, p.State.NextDue = r, now.Truncate(time.Microsecond), time.Time{}

@@ -8,12 +8,12 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Watch decides about a schedule that is Overdue. found is what Succeeded answered for the instant that is expected. When
-// a success is expected next, whether an alert stands, and the alert itself go into the step p.
+// Watch checks an overdue schedule. found is the answer of Succeeded for the expected instant. It sets in p when a success
+// is expected next and whether an alert is open, and adds the alert itself.
 //
-// No success: an alert is raised, once, and the schedule is looked at again before long. A success in time: the next
-// instant behind the newest one is expected. A late one: the alert is raised and is over. A rule that cannot be read makes
-// no runs: it raises the alert too.
+// Without a success it raises an alert once, and the schedule is checked again soon. After a success in time, the instant
+// after the newest one is expected next. After a late success the alert is raised and cleared at once. An unreadable rule
+// makes no runs, so it raises the alert too.
 func (p *Plan) Watch(s *core.Schedule, found core.Success, now time.Time, o Options) {
 	within := time.Duration(s.Rule.ExpectWithin)
 	alert := core.Alert{Kind: core.AlertScheduleMissed, Tenant: s.Tenant, Subject: s.Name, Detail: fmt.Sprintf(
@@ -43,12 +43,12 @@ func (p *Plan) Watch(s *core.Schedule, found core.Success, now time.Time, o Opti
 	}
 }
 
-// recoveryWait is how long after a look for the recovery of a schedule that is overdue the next one comes.
+// recoveryWait returns the time between two checks whether an overdue schedule has recovered.
 func recoveryWait(within time.Duration) time.Duration {
 	return min(max(within/4, time.Second), recoverySlowly)
 }
 
-// keepLooking goes on looking for the success that clears the alert of a schedule, though its definition is another now.
+// keepLooking continues to look for the success that clears the schedule's alert, even after its definition changed.
 func (p *Plan) keepLooking(s *core.Schedule, r *core.ScheduleRule, now time.Time) {
 	if within := time.Duration(r.ExpectWithin); p.State.Alerted && within > 0 {
 		p.State.Expected = s.State.Expected
@@ -59,7 +59,7 @@ func (p *Plan) keepLooking(s *core.Schedule, r *core.ScheduleRule, now time.Time
 	}
 }
 
-// clearExpected clears the alert of a schedule from which no success is expected any more.
+// clearExpected clears the alert of a schedule that no longer expects a success.
 func (p *Plan) clearExpected(s *core.Schedule, r *core.ScheduleRule, now time.Time) {
 	if r.ExpectWithin <= 0 && p.State.Alerted {
 		p.State.Alerted = false
@@ -67,7 +67,7 @@ func (p *Plan) clearExpected(s *core.Schedule, r *core.ScheduleRule, now time.Ti
 	}
 }
 
-// droppedAlert tells of instants that were dropped because more were missed than missed_limit.
+// droppedAlert reports instants that were dropped because more were missed than missed_limit.
 func droppedAlert(s *core.Schedule, n int64, now time.Time) core.Alert {
 	return core.Alert{
 		Kind: core.AlertDropped, Tenant: s.Tenant, Subject: s.Name, RaisedAt: now, ClearedAt: now,

@@ -8,8 +8,8 @@ import (
 	"github.com/belfry-dev/belfry/core/recurrence"
 )
 
-// zoneMark is what the clock of a rule's zone was ahead of UTC at an instant; "" where the rule does not go by the hours
-// of a clock.
+// zoneMark returns an instant and the offset of the rule's zone from UTC then. It is "" if the rule does not follow the
+// clock.
 func zoneMark(rule *recurrence.Rule, at time.Time) string {
 	offset, ok := rule.Offset(at)
 	if !ok {
@@ -18,8 +18,9 @@ func zoneMark(rule *recurrence.Rule, at time.Time) string {
 	return fmt.Sprintf("%d%+d", at.UnixMicro(), offset)
 }
 
-// repeated finds the instants behind Accounted at which the clock shows again what it had shown by then, because the rules
-// of its zone have changed since: a local day and time is due once. Nothing is found where a program that knows no marks has been at it.
+// repeated finds instants after Accounted whose local time the clock had already shown, because the rules of the zone
+// changed since: each local time is due once. It finds nothing if an older program, which writes no marks, advanced the
+// schedule.
 func repeated(s *core.Schedule, rule *recurrence.Rule) (row core.Ledgered, found bool) {
 	var marked int64
 	var before int
@@ -31,7 +32,7 @@ func repeated(s *core.Schedule, rule *recurrence.Rule) (row core.Ledgered, found
 	if !ok || offset >= before {
 		return row, false
 	}
-	shown := accounted.Add(time.Duration(before) * time.Second) // as though in UTC
+	shown := accounted.Add(time.Duration(before) * time.Second) // local time, treated as UTC
 	row.Job, row.Outcome, row.Reason = -1, core.OccurrenceSkipped, core.SkippedDSTOverlap
 	for t := accounted; ; {
 		next := rule.NextToAccount(t)
@@ -51,7 +52,7 @@ func repeated(s *core.Schedule, rule *recurrence.Rule) (row core.Ledgered, found
 	return row, found
 }
 
-// passRepeated accounts for the instants that are repeated, and returns from where the rule goes on.
+// passRepeated accounts for the repeated instants, and returns the instant from which the rule continues.
 func (p *Plan) passRepeated(s *core.Schedule, rule *recurrence.Rule) (accounted time.Time) {
 	row, found := repeated(s, rule)
 	if !found {

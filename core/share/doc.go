@@ -3,7 +3,7 @@
 //
 // Where to look:
 //
-// share.go  Shares: divides the free slots of a worker, claim by claim
-// plan.go   LanePlan: divides the credit of a scheduler's pass
-// lane.go   one lane (priority and type), and how its tenants take turns
+//	share.go  Shares: divides the free slots of a worker, claim by claim
+//	plan.go   LanePlan: divides the credit of a scheduler's pass
+//	lane.go   one lane (priority and type), and how its tenants take turns
 package share
