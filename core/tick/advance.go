@@ -12,7 +12,7 @@ import (
 	"github.com/belfry-dev/belfry/core/schedule"
 )
 
-// batch gathers steps of schedules and writes them, in one transaction.
+// batch collects steps of schedules and writes them in one transaction.
 type batch struct {
 	t      *Ticker
 	res    core.TickResult
@@ -74,15 +74,15 @@ func (b *batch) write(ctx context.Context) error {
 	if len(made) > 0 {
 		b.t.wake(slices.Collect(maps.Keys(made)))
 		if b.t.dispatcher != nil && b.t.dispatcher.made(ctx, made) {
-			b.report.More = true // they are to be published
+			b.report.More = true // the new jobs must be published
 		}
 	}
 	b.of, b.plans, b.jobs, b.bytes = nil, nil, 0, 0
 	return nil
 }
 
-// advanceEach applies the steps at these places; the others, and those of schedules that raise an error and are set apart,
-// are answered as stale.
+// advanceEach applies the steps at these indexes. All others are answered as stale, and so are schedules that raise an error
+// and are set apart.
 func (t *Ticker) advanceEach(ctx context.Context, of []*core.Schedule, steps []core.Advance, places []int, held []core.Held) ([]core.Advanced, error) {
 	answers := make([]core.Advanced, len(steps))
 	for i := range answers {

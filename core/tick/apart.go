@@ -7,10 +7,10 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// unservedAtOnce bounds how many lanes that no queue serves are named.
+// unservedAtOnce is the maximum number of reported lanes that no queue serves.
 const unservedAtOnce = 100
 
-// nameUnserved names lanes with due jobs of a priority that there is none of: nobody claims them, and no error is raised.
+// nameUnserved reports lanes with due jobs of a priority that does not exist: no worker claims them, and no error is raised.
 func (t *Ticker) nameUnserved(ctx context.Context, p *pass) error {
 	var faults []core.RowFault
 	for _, lane := range p.res.Unserved[:min(len(p.res.Unserved), unservedAtOnce)] {
@@ -27,7 +27,7 @@ func (t *Ticker) nameUnserved(ctx context.Context, p *pass) error {
 	return nil
 }
 
-// tellApart tells of rows that were set apart since the last pass, by whichever process.
+// tellApart reports rows that any process has set apart since the last pass.
 func (t *Ticker) tellApart(ctx context.Context, _ *pass) error {
 	faults, err := t.store.TellApart(ctx)
 	if err != nil {

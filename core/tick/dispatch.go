@@ -17,17 +17,17 @@ import (
 
 // DispatchOptions are the settings of queue mode.
 type DispatchOptions struct {
-	Concurrency map[core.Priority]int // jobs the consumers of a priority run at once, as declared. Zero means unknown
-	Ceiling     int                   // of the window of a priority. Zero means WindowCeiling
+	Concurrency map[core.Priority]int // declared number of jobs that the consumers of a priority run at once. Zero means unknown
+	Ceiling     int                   // maximum window of a priority. Zero means WindowCeiling
 
 	PassLimit      int           // rows marked queued in one pass. Zero means 5,000
 	RepublishLimit int           // rows published again in one pass. Zero means 1,000
 	Lease          time.Duration // first dispatch lease. Zero means 10 s
-	LeaseMax       time.Duration // the doubled lease's bound. Zero means 5 min
+	LeaseMax       time.Duration // maximum of the lease, which doubles. Zero means 5 min
 	MinGap         time.Duration // shortest pause between passes. Zero means 5 ms
 
-	Group      int // messages of one Send. Zero means 500
-	Publishers int // Sends at once per priority. Zero means 4
+	Group      int // messages in one Send. Zero means 500
+	Publishers int // concurrent Sends per priority. Zero means 4
 }
 
 func (o DispatchOptions) withDefaults() DispatchOptions {
@@ -41,22 +41,22 @@ func (o DispatchOptions) withDefaults() DispatchOptions {
 	return o
 }
 
-// dispatcher is the Ticker's queue mode: it decides what a pass may mark queued and publishes what it did.
+// dispatcher is queue mode's part of the Ticker: it decides how many jobs a pass may mark as queued, and publishes them.
 type dispatcher struct {
 	store       core.TickStore
 	opts        DispatchOptions
 	fleet       *fleet.View
-	types       *typecache.Cache // nil: none are known
-	unannounced bool             // types that nobody announces are published, too
+	types       *typecache.Cache // nil: no types are known
+	unannounced bool             // also publish types that no live worker handles
 	period      time.Duration
 	observe     func([]core.Job)
 	publisher   *publisher
 
 	groups  queuegroup.Groups
 	windows map[queuegroup.Key]*Window
-	lanes   share.LanePlan                   // what waits, as the last pass saw it
-	seen    time.Time                        // when that was, on this process's clock
-	gaps    map[queuegroup.Key]time.Duration // between passes, for each queue that has a backlog
+	lanes   share.LanePlan                   // the waiting lanes that the last pass found
+	seen    time.Time                        // time of the last pass, on this process's clock
+	gaps    map[queuegroup.Key]time.Duration // pause between passes for each queue with a backlog
 
 	mu    sync.Mutex
 	spare map[queuegroup.Key]int // credit left for dispatch at submit until the next pass
@@ -81,8 +81,8 @@ func newDispatcher(store Store, opts Options, failed func(n int, err error)) (*d
 	return d, nil
 }
 
-// made takes in jobs that were made since the last pass, by lane, and reports whether the next pass has any of them to
-// publish. Those of types that are not published now wait in the table, as those of a submit do, until a pass finds them.
+// made records jobs that were created since the last pass, by lane, and reports whether the next pass must publish any of
+// them. Jobs of types that are not published now wait in the table until a later pass finds them, as submitted jobs do.
 func (d *dispatcher) made(ctx context.Context, jobs map[core.Lane][]*core.NewJob) bool {
 	published := d.fleet.Publisher(ctx, d.types, d.unannounced)
 	var lanes []core.Lane
@@ -95,13 +95,13 @@ func (d *dispatcher) made(ctx context.Context, jobs map[core.Lane][]*core.NewJob
 	return len(lanes) > 0
 }
 
-// prepare adds queue mode's part to a pass's request: first what was sent in vain is made due again.
+// prepare adds queue mode's part to a pass's request. First it makes jobs due again whose messages failed to be sent.
 func (d *dispatcher) prepare(ctx context.Context, req *core.TickRequest) error {
 	if err := d.publisher.returnFailed(ctx, d.store); err != nil {
 		return err
 	}
 	if d.publisher.behind() {
-		return nil // the queue takes less than was marked already: more would only burn dispatch leases
+		return nil // more is marked than the queue accepts: marking more would only use up dispatch leases
 	}
 	req.Dispatch, req.Unannounced, req.CountTypes = true, d.unannounced, len(d.groups.Names()) > 0
 	req.DispatchLease, req.DispatchLeaseMax, req.RepublishLimit = d.opts.Lease, d.opts.LeaseMax, d.opts.RepublishLimit
@@ -109,7 +109,7 @@ func (d *dispatcher) prepare(ctx context.Context, req *core.TickRequest) error {
 	return nil
 }
 
-// credits is how many jobs of each queue may be marked queued now.
+// credits returns how many jobs of each queue may be marked as queued now.
 func (d *dispatcher) credits() map[queuegroup.Key]int {
 	credits := make(map[queuegroup.Key]int, len(d.windows))
 	for p, w := range d.windows {
@@ -118,7 +118,7 @@ func (d *dispatcher) credits() map[queuegroup.Key]int {
 	return credits
 }
 
-// dispatch publishes what a pass marked, learns from it, and answers when the next pass is useful.
+// dispatch publishes the jobs that a pass marked, learns from its result, and returns when the next pass is useful.
 func (d *dispatcher) dispatch(req core.TickRequest, res core.TickResult) (nextIn time.Duration) {
 	if len(res.Dispatched) > 0 {
 		if d.observe != nil {
@@ -138,7 +138,7 @@ func (d *dispatcher) dispatch(req core.TickRequest, res core.TickResult) (nextIn
 	}
 	given, spare, backlogs := d.takeGiven(), map[queuegroup.Key]int{}, d.lanes.Backlogs()
 	queued := d.groups.Queued(res.Queued, res.QueuedTypes)
-	gap := d.period // the queue that is most in a hurry decides
+	gap := d.period // the most urgent queue decides
 	for key, w := range d.windows {
 		before, backlog := queued[key], backlogs[key]
 		w.Added(given[key])
@@ -165,8 +165,8 @@ func (d *dispatcher) dispatch(req core.TickRequest, res core.TickResult) (nextIn
 	return max(d.opts.MinGap, min(d.period, d.lanes.NextDue(d.period)))
 }
 
-// standBy is the pass of one that marks nothing: without buckets, so that what it knew of the queue grows old,
-// or waiting for its own publishing.
+// standBy handles a pass that marks nothing. If it holds no buckets, its knowledge of the queues is outdated; otherwise it
+// waits for its own publishing.
 func (d *dispatcher) standBy(deposed bool) (nextIn time.Duration) {
 	if !deposed {
 		return d.period / 10
@@ -177,9 +177,10 @@ func (d *dispatcher) standBy(deposed bool) (nextIn time.Duration) {
 	return d.period
 }
 
-// pace is the pause between passes while a queue has a backlog, of the pause before: none to speak of while there is credit or
-// consumers nearly emptied the queue, else until a quarter of what is queued will have been started at the rate of late: a pass
-// that marks a few rows costs nearly as much as one that marks thousands. Where nothing is started it grows to a period.
+// pace returns the next pause between passes while a queue has a backlog; gap is the pause before. It is minimal while there
+// is credit or the consumers have nearly emptied the queue. Otherwise it lasts until a quarter of the queued jobs will have
+// started at the recent rate, because a pass that marks a few rows costs nearly as much as one that marks thousands. While
+// nothing starts, it grows to a period.
 func (d *dispatcher) pace(gap time.Duration, before int, w *Window) time.Duration {
 	switch size, half := w.Size(), w.HalfIn(); {
 	case w.Credit(0) >= size/4 || before < size/4:
@@ -194,9 +195,8 @@ func (d *dispatcher) pace(gap time.Duration, before int, w *Window) time.Duratio
 	return gap
 }
 
-// TakeCredit asks for dispatch at submit: of n jobs of a queue that are due at once, how many may be
-// written as queued and published by the submitter. None while the queue has a backlog, or in
-// direct mode. Any number of goroutines may call it.
+// TakeCredit returns how many of n due jobs of a queue the submitter may write as queued and publish itself. It returns 0
+// while the queue has a backlog, and in direct mode. It is safe for concurrent use.
 func (t *Ticker) TakeCredit(_ context.Context, queue queuegroup.Key, n int) int {
 	if t.dispatcher == nil {
 		return 0

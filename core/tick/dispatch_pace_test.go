@@ -8,7 +8,7 @@ import (
 	"github.com/belfry-dev/belfry/core/queuegroup"
 )
 
-// pacing feeds a dispatcher passes of a window of 10,000 and returns the pause after the last.
+// pacing gives a dispatcher passes of a window of 10,000 and returns the pause after the last.
 func pacing(t *testing.T, gap time.Duration, befores ...int) (pause time.Duration, w *Window) {
 	t.Helper()
 	const size = 10_000
@@ -49,7 +49,8 @@ func TestPaceWhereConsumersStandStill(t *testing.T) {
 	}
 }
 
-// A queue whose consumers stand still does not slow the passes that another queue needs, in whichever order they are looked at.
+// TestEachQueueHasItsPace: a queue whose consumers stopped does not delay the passes that another queue needs, in any order
+// of the map.
 func TestEachQueueHasItsPace(t *testing.T) {
 	full, hungry := queuegroup.Key{Priority: core.Critical}, queuegroup.Key{Priority: core.Bulk}
 	for range 50 {

@@ -8,21 +8,21 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// duty is one thing that a pass does.
+// duty is one task of a pass.
 type duty struct {
 	what  string
-	every func(o *Options) time.Duration // shortest time between two times it is done. Nil means every pass
-	kept  bool                           // a host keeps its next time: that goes by this process's clock, jittered so that installations differ
-	first bool                           // done only by the holder of bucket 0, so by one ticker of all
-	when  string                         // the condition under which it is done, in words. Empty means always
-	due   func(t *Ticker, p *pass) bool  // the same condition. Nil means always
-	now   func(t *Ticker, p *pass) bool  // done at once, however recent the last time. Nil means never
+	every func(o *Options) time.Duration // minimum time between two executions. Nil means every pass
+	kept  bool                           // a host stores its next time, which follows this process's clock, jittered so that installations differ
+	first bool                           // only for the holder of bucket 0, so that one ticker does it
+	when  string                         // the condition in words. Empty means always
+	due   func(t *Ticker, p *pass) bool  // the condition. Nil means always
+	now   func(t *Ticker, p *pass) bool  // reports whether to do it at once, before its next time. Nil means never
 	do    func(*Ticker, context.Context, *pass) error
 	why   string
 }
 
-// duties is all that a pass does, in this order; docs/architecture.md shows it. An error of the first one ends the pass. After
-// an error of another one the rest is still done.
+// duties lists everything a pass does, in this order; docs/architecture.md shows it. An error of the first duty ends the
+// pass. After an error of another one the remaining duties are still done.
 var duties = [...]duty{
 	{
 		what: "call the store's `Tick`", do: (*Ticker).tickStore,
@@ -80,10 +80,10 @@ var duties = [...]duty{
 	},
 }
 
-// upkeep names the duty whose next time hosts keep; see MaintainNext.
+// upkeep names the duty whose next time hosts store; see MaintainNext.
 const upkeep = "maintain the tables"
 
-// isDue reports whether a duty is to be done in this pass.
+// isDue reports whether a duty must be done in this pass.
 func (t *Ticker) isDue(d *duty, p *pass) bool {
 	if d.first && !holds(p.res.Held, 0) || d.due != nil && !d.due(t, p) {
 		return false
@@ -91,7 +91,7 @@ func (t *Ticker) isDue(d *duty, p *pass) bool {
 	return d.every == nil || d.now != nil && d.now(t, p) || !t.clock(d, p).Before(t.next[d.what])
 }
 
-// done notes when a duty is due again.
+// done sets the next time of a duty.
 func (t *Ticker) done(d *duty, p *pass) {
 	if d.every == nil {
 		return
@@ -103,7 +103,7 @@ func (t *Ticker) done(d *duty, p *pass) {
 	t.next[d.what] = t.clock(d, p).Add(period)
 }
 
-// clock is the time that a duty goes by: the store's, unless a host keeps its next time.
+// clock returns the time that a duty follows: the store's, or this process's if a host stores its next time.
 func (t *Ticker) clock(d *duty, p *pass) time.Time {
 	if d.kept {
 		return time.Now()

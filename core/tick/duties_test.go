@@ -36,7 +36,7 @@ func dutyTable() string {
 	return table.String()
 }
 
-// The document shows the table that a pass goes by.
+// TestArchitectureShowsTheDuties: the document shows the table of duties.
 func TestArchitectureShowsTheDuties(t *testing.T) {
 	text, err := os.ReadFile("../../docs/architecture.md")
 	if err != nil {
@@ -47,14 +47,14 @@ func TestArchitectureShowsTheDuties(t *testing.T) {
 	}
 }
 
-// everything is a result in which every condition of a duty holds.
+// everything is a pass whose result makes every condition of a duty true.
 func everything() *pass {
 	return &pass{res: core.TickResult{
 		Now: time.Now(), Held: []core.Held{{Bucket: 0}}, Unserved: []core.Lane{{}}, Unsent: true, Failing: true, Untold: true,
 	}}
 }
 
-// busy is a Ticker of which every condition holds.
+// busy is a Ticker that makes every condition true.
 func busy(t *testing.T) *Ticker {
 	t.Helper()
 	types := typestoretest.NewStore()
@@ -72,7 +72,7 @@ func busy(t *testing.T) *Ticker {
 	return ticker
 }
 
-// Each duty is done once in its time, by who holds what it takes; and says what it is.
+// TestDutiesAreDoneInTheirTime: each duty is done once per period, only with the buckets it needs, and its texts are set.
 func TestDutiesAreDoneInTheirTime(t *testing.T) { synctest.Test(t, testDuties) }
 
 func testDuties(t *testing.T) {

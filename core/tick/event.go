@@ -5,38 +5,38 @@ import "github.com/belfry-dev/belfry/core"
 // EventKind says what happened to a Ticker.
 type EventKind string
 
-// What an operator should know. Of failed passes in a row the first is told, the first of each other fault, and then
+// Events for an operator. Of repeated failures of passes, the first is reported, then the first with another cause, and then
 // one every half minute.
 const (
-	TickFailed     EventKind = "tick failed"       // a pass ended with Err; Count such passes since the last word
+	TickFailed     EventKind = "tick failed"       // a pass ended with Err; Count failed passes since the last event
 	TickRecovered  EventKind = "tick recovered"    // the first pass that succeeded after Count failed ones
-	LeasesLost     EventKind = "leases lost"       // another scheduler took buckets that were held here
-	JobsLost       EventKind = "jobs lost"         // Count attempts ended because their worker's lease had passed
-	JobsUnreported EventKind = "jobs not reported" // Count attempts ended because the target that had accepted them did not report in time
-	JobSuspected   EventKind = "job suspected"     // Count runs of Job in a row were lost: it runs beside few other suspects from now on
+	LeasesLost     EventKind = "leases lost"       // another scheduler took buckets from this one
+	JobsLost       EventKind = "jobs lost"         // Count attempts ended because their worker's lease had expired
+	JobsUnreported EventKind = "jobs not reported" // Count attempts ended because the target that accepted them did not report in time
+	JobSuspected   EventKind = "job suspected"     // Count runs of Job in a row were lost: from now on it runs beside few other suspects
 	JobQuarantined EventKind = "job quarantined"   // Count runs of Job in a row were lost: it failed for good
-	RowSetApart    EventKind = "row set apart"     // Fault raises an error: work on many rows passes over it until it is met again
-	PublishFailed  EventKind = "publish failed"    // Count messages are not known to be published; they will be again
-	MaintainFailed EventKind = "maintain failed"   // upkeep ended with Err and will be tried again
-	Maintained     EventKind = "maintained"        // upkeep did what Upkeep says
+	RowSetApart    EventKind = "row set apart"     // the row in Fault raises an error: bulk work skips it until its next try
+	PublishFailed  EventKind = "publish failed"    // Count messages may not have been published; they will be sent again
+	MaintainFailed EventKind = "maintain failed"   // upkeep failed with Err and will be tried again
+	Maintained     EventKind = "maintained"        // upkeep finished with the result in Upkeep
 
-	ScheduleBroken  EventKind = "schedule broken"  // the rule of a schedule, damaged by hand, cannot be read: Err
-	ZonesRecomputed EventKind = "zones recomputed" // Count schedules got their next instant by another time zone database
-	AlertsUnsent    EventKind = "alerts unsent"    // Count alerts were not published, for Err; they will be tried again
+	ScheduleBroken  EventKind = "schedule broken"  // the rule of a schedule was damaged by hand and cannot be read: Err
+	ZonesRecomputed EventKind = "zones recomputed" // the next instants of Count schedules were computed with the new time zone database
+	AlertsUnsent    EventKind = "alerts unsent"    // Count alerts failed to be published because of Err; they will be tried again
 )
 
-// Event is told to OnEvent.
+// Event is passed to OnEvent.
 type Event struct {
 	Kind   EventKind
 	Err    error
 	Count  int
-	Job    int64  // 0 where the event is about no single job
+	Job    int64  // 0 if the event is not about one job
 	Type   string // of Job
 	Fault  core.RowFault
 	Upkeep core.MaintainResult
 }
 
-// event tells the host, one event at a time.
+// event calls OnEvent, for one event at a time.
 func (t *Ticker) event(e Event) {
 	if t.opts.OnEvent == nil {
 		return

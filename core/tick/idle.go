@@ -9,7 +9,7 @@ import (
 // maxDueIn bounds Report.DueIn.
 const maxDueIn = time.Hour
 
-// dueIn is the time until the next job or schedule is due.
+// dueIn returns the time until the next job or schedule is due.
 func dueIn(res core.TickResult) time.Duration {
 	next := min(maxDueIn, res.ScheduleIn)
 	for _, lane := range res.Waiting {
@@ -18,8 +18,8 @@ func dueIn(res core.TickResult) time.Duration {
 	return next
 }
 
-// leavesIdle reports whether Run may end after this pass. One that holds no bucket has found another scheduler at work.
-// While jobs are queued Run goes on: their messages may have to be published again.
+// leavesIdle reports whether Run may end after this pass. A pass without buckets means that another scheduler is active.
+// While jobs are queued Run continues, because their messages may have to be published again.
 func (t *Ticker) leavesIdle(report *Report, ran time.Duration) bool {
 	if t.opts.LeaveIdle == 0 || ran < t.opts.LeaveAfter {
 		return false
@@ -34,6 +34,6 @@ func (t *Ticker) leavesIdle(report *Report, ran time.Duration) bool {
 	return true
 }
 
-// DueIn is the time until the next job or schedule was due when Run or Pass left because nothing was to do; zero where it
-// left for another reason. Call it after Run or Pass.
+// DueIn returns the time until the next job or schedule is due, if Run or Pass ended because there was nothing to do, or
+// zero if it ended for another reason. Call it after Run or Pass.
 func (t *Ticker) DueIn() time.Duration { return t.dueIn }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// maintain begins the store's upkeep beside the passes.
+// maintain starts the store's upkeep in the background.
 func (t *Ticker) maintain(_ context.Context, p *pass) error {
 	t.maintaining.Store(true)
 	t.background.Go(func() {
@@ -22,5 +22,6 @@ func (t *Ticker) maintain(_ context.Context, p *pass) error {
 	return nil
 }
 
-// MaintainNext is before when no upkeep is due: what the MaintainNext of a following Ticker is. Call it after Run or Pass.
+// MaintainNext returns the time before which no upkeep is due. Pass it to the next Ticker as MaintainNext. Call it after Run
+// or Pass.
 func (t *Ticker) MaintainNext() time.Time { return t.next[upkeep] }

@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	probeRefs      = 100              // rows made due again at once while a queue is in trouble
-	publishWaitMax = 15 * time.Second // a queue in trouble is tried at least this often
+	probeRefs      = 100              // rows made due again at once while Sends to their queue fail
+	publishWaitMax = 15 * time.Second // a failing queue is tried at least this often
 )
 
 var (
 	errStillPublishing = errors.New("some messages are still being published")
 )
 
-// publisher sends messages in groups, several at once, and keeps account of those that are not known to be
-// published. A queue's trouble is its own: one topic that hangs holds up no other.
+// publisher sends messages in groups, several at once, and keeps the rows whose messages may not have been published. A
+// topic that hangs or fails does not affect the other queues.
 type publisher struct {
 	opts     DispatchOptions
 	groups   queuegroup.Groups
-	lines    []*line // by priority and group, see place
+	lines    []*line // by priority and group, see queuegroup.PlaceOf
 	onFailed func(n int, err error)
-	life     context.Context // of every Send; ends when leaving has taken too long
+	life     context.Context // of every Send; cancelled when leaving takes too long
 	stop     context.CancelFunc
 	sends    sync.WaitGroup
 }
@@ -41,9 +41,9 @@ type line struct {
 	slots chan struct{} // one token per Send in progress
 
 	mu      sync.Mutex
-	pending int        // messages handed over and not answered
-	failed  []core.Ref // not known to be published
-	inRow   int        // groups in a row that failed altogether
+	pending int        // messages that are being sent
+	failed  []core.Ref // may not have been published
+	inRow   int        // groups in a row that failed completely
 	tryAt   time.Time
 }
 
@@ -61,14 +61,14 @@ func newPublisher(topics map[core.Priority]core.Topic, opts DispatchOptions, onF
 	return p
 }
 
-// publish begins to send one message per job, in groups by queue, and returns.
+// publish starts sending one message per job, in groups by queue, and returns.
 func (p *publisher) publish(jobs []core.Job) {
 	counts := make([]int, len(p.lines))
 	places := make([]int, len(jobs))
 	for i := range jobs {
 		j := &jobs[i]
 		if !j.Priority.Valid() {
-			places[i] = -1 // a damaged row; its dispatch lease passes again and again, and doctor shows it
+			places[i] = -1 // a damaged row; its dispatch lease keeps expiring, and doctor shows it
 			continue
 		}
 		places[i] = queuegroup.PlaceOf(j.Priority, p.groups.Place(j.Type))
@@ -97,12 +97,12 @@ func (p *publisher) publish(jobs []core.Job) {
 	}
 }
 
-// send publishes one group and notes what is not known to be published.
+// send publishes one group and records the messages that may not have been published.
 func (p *publisher) send(l *line, group []core.Message) {
 	var errs []error
 	select {
 	case l.slots <- struct{}{}:
-		// Beyond the dispatch lease the rows are due to be published again anyway.
+		// After the dispatch lease the rows are published again anyway.
 		ctx, cancel := context.WithTimeout(p.life, p.opts.Lease)
 		errs = l.topic.Send(ctx, group)
 		cancel()
@@ -116,7 +116,7 @@ func (p *publisher) send(l *line, group []core.Message) {
 	}
 }
 
-// settle records the answer for one group of n.
+// settle records the result for one group of n messages.
 func (l *line) settle(n int, failed []core.Ref) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -131,8 +131,7 @@ func (l *line) settle(n int, failed []core.Ref) {
 	}
 }
 
-// take returns the failed rows that are to be tried again now: all of them at first, a few while the topic
-// fails altogether.
+// take returns the failed rows to try again now: all of them, or only a few while every Send of the topic fails.
 func (l *line) take(all bool) []core.Ref {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -156,8 +155,8 @@ func (l *line) putBack(refs []core.Ref) {
 	l.failed = append(refs, l.failed...)
 }
 
-// returnFailed makes the dispatch leases of rows whose Send failed pass, so that the next pass publishes them
-// again under the same token.
+// returnFailed ends the dispatch leases of rows whose Send failed, so that the next pass publishes them again with the same
+// token.
 func (p *publisher) returnFailed(ctx context.Context, store core.TickStore) error {
 	return p.undispatch(ctx, store, false)
 }
@@ -179,7 +178,7 @@ func (p *publisher) undispatch(ctx context.Context, store core.TickStore, all bo
 	return nil
 }
 
-// behind reports whether a topic has more to send than one pass marks.
+// behind reports whether a topic has more messages to send than one pass marks.
 func (p *publisher) behind() bool {
 	for _, l := range p.lines {
 		l.mu.Lock()
@@ -192,7 +191,7 @@ func (p *publisher) behind() bool {
 	return false
 }
 
-// flush waits for every Send, at most until ctx ends, and returns the failed ones to the store.
+// flush waits for every Send, at most until ctx ends, and returns failed rows to the store.
 func (p *publisher) flush(ctx context.Context, store core.TickStore) error {
 	sent := make(chan struct{})
 	go func() {
@@ -207,7 +206,7 @@ func (p *publisher) flush(ctx context.Context, store core.TickStore) error {
 	return p.undispatch(ctx, store, true)
 }
 
-// leave is flush, after which nothing is sent any more: Sends that still hang are cut off.
+// leave calls flush and then cancels Sends that still hang. Nothing is sent afterwards.
 func (p *publisher) leave(ctx context.Context, store core.TickStore) error {
 	err := p.flush(ctx, store)
 	p.stop()

@@ -9,11 +9,11 @@ import (
 	"github.com/belfry-dev/belfry/core/decide"
 )
 
-// reap ends the attempts whose worker's lease has passed, as Lost says. The write applies only while the lease is
-// still past, so a worker that was merely slow and finishes first wins.
+// reap ends the attempts whose worker's lease has expired, as decide.Lost says. The write applies only while the lease is
+// still expired, so a worker that was merely slow and finishes first wins.
 //
-// A full page is followed by the next one, by id, whatever became of this one: rows that cannot be ended now
-// (locked by someone, damaged) keep nobody behind them waiting. After a short page the round begins anew.
+// After a full page it reads the next one by id, no matter what happened to this page. So rows that cannot be ended now
+// (locked or damaged) do not block the rows behind them. After a page that is not full it starts again from the beginning.
 func (t *Ticker) reap(ctx context.Context, p *pass) error {
 	res, report := p.res, &p.report
 	if len(res.Lost) < t.opts.ReapLimit {
@@ -52,8 +52,8 @@ func (t *Ticker) reap(ctx context.Context, p *pass) error {
 	return nil
 }
 
-// endLost writes the ends of lost attempts. A row whose end raises an error is set apart and answered as Busy; so are those
-// that a quarter of the pass was too short for, which the next round meets again.
+// endLost writes the ends of lost attempts. A row whose end raises an error is set apart and answered as Busy. So are rows
+// left over after a quarter of the pass; the next round tries them again.
 func (t *Ticker) endLost(ctx context.Context, jobs []core.Job, ends []core.End) ([]core.EndAnswer, error) {
 	answers, places := make([]core.EndAnswer, len(ends)), make([]int, len(ends))
 	for i := range ends {
@@ -76,7 +76,7 @@ func (t *Ticker) endLost(ctx context.Context, jobs []core.Job, ends []core.End) 
 	return answers, err
 }
 
-// nameSuspect tells of a job that is suspected of ending its workers from now on, or that failed for it.
+// nameSuspect reports a job that became a suspect of ending its workers, or failed because of it.
 func (t *Ticker) nameSuspect(job *core.Job, end *core.End, answer core.EndAnswer) {
 	if answer.Repeat || len(end.Errors) == 0 {
 		return

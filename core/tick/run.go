@@ -12,17 +12,17 @@ import (
 
 const (
 	tickRetryMin = 100 * time.Millisecond // first wait after a failed pass
-	tickRetryMax = 4 * time.Second        // longest wait after failed passes: an outage's end is noticed this soon
-	eventEvery   = 30 * time.Second       // repeated failures are told this often
-	passFor      = 5 * time.Second        // most that a Pass takes on; what is left is the next one's
+	tickRetryMax = 4 * time.Second        // longest wait after failed passes, so the end of an outage is noticed within this time
+	eventEvery   = 30 * time.Second       // repeated failures are reported this often
+	passFor      = 5 * time.Second        // maximum duration of Pass; the next one does the rest
 	passGap      = 20 * time.Millisecond  // between the passes of a Pass
 	standbyShare = 0.75                   // of a period: a standby's takeover then ends within lease + one period
 )
 
-// Run makes passes until ctx is cancelled or a margin before ctx's deadline, then leaves: it waits for what it
-// is publishing and releases its leases, so that the next holder begins at once. Errors of the store, an
-// outage or a read-only standby, are waited out with growing, jittered pauses. Leaving on purpose is success:
-// the error is about the leaving only, and says that the next holder has to wait for the leases to run out.
+// Run makes passes until ctx is cancelled or until a margin before its deadline. Then it leaves: it waits for its publishing
+// and releases its leases, so that the next holder can begin at once. It retries errors of the store (an outage, a read-only
+// standby) with growing, jittered pauses. Leaving is a success; Run returns an error only if leaving failed, so that the
+// next holder must wait for the leases to expire.
 func (t *Ticker) Run(ctx context.Context) error {
 	until, end := t.beforeDeadline(ctx)
 	defer end()
@@ -36,7 +36,7 @@ func (t *Ticker) Run(ctx context.Context) error {
 		var rest time.Duration
 		switch {
 		case err != nil && loop.Err() != nil:
-			// Cut off by the stop, not a failure.
+			// The stop cut the pass off; this is no failure.
 		case err != nil:
 			rest = trouble.wait(t.opts.Chance())
 			t.tellFailure(&trouble, err)
@@ -54,9 +54,9 @@ func (t *Ticker) Run(ctx context.Context) error {
 	return t.leave(ctx)
 }
 
-// Pass does what there is to do now and leaves as Run does: for hosts that tick rarely, each time perhaps by another
-// process. It makes passes until one finds nothing, at least two because the first learns what waits, for at most
-// passFor or until a margin before ctx's deadline. A Ticker makes one Run or Pass.
+// Pass does what is due now and leaves as Run does. It is for hosts that tick rarely, perhaps in another process each time.
+// It makes passes until one finds nothing, at least two because the first one learns which jobs wait. It stops after passFor
+// or a margin before ctx's deadline. Use a Ticker for one Run or Pass only.
 func (t *Ticker) Pass(ctx context.Context) error {
 	until, end := t.beforeDeadline(ctx)
 	defer end()
@@ -74,7 +74,7 @@ func (t *Ticker) Pass(ctx context.Context) error {
 		wait.Sleep(loop, min(report.NextIn, passGap))
 	}
 	if loop.Err() != nil {
-		err = nil // cut off by the stop, not a failure
+		err = nil // the stop cut the pass off; this is no failure
 	}
 	t.background.Wait()
 	end()
@@ -86,7 +86,7 @@ func (r *Report) idle() bool {
 	return !r.More && r.Lost+r.Expired+r.Schedules+r.Dispatched == 0
 }
 
-// beforeDeadline is ctx, ending a margin before its deadline if it has one.
+// beforeDeadline returns ctx with a deadline earlier by the margin, if it has one.
 func (t *Ticker) beforeDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	if deadline, ok := ctx.Deadline(); ok {
 		return context.WithDeadline(ctx, deadline.Add(-t.opts.Margin))
@@ -94,7 +94,7 @@ func (t *Ticker) beforeDeadline(ctx context.Context) (context.Context, context.C
 	return context.WithCancel(ctx)
 }
 
-// pause is how long to wait after a pass that succeeded.
+// pause returns how long to wait after a successful pass.
 func (t *Ticker) pause(report Report, took time.Duration) time.Duration {
 	rest := min(t.opts.Period, report.NextIn)
 	switch {
@@ -106,8 +106,8 @@ func (t *Ticker) pause(report Report, took time.Duration) time.Duration {
 	return rest - took
 }
 
-// leave waits for upkeep and publishing and releases the leases as clean. While something is still being
-// published they are left to run out: the next holder then publishes it again.
+// leave waits for upkeep and publishing, and releases the leases. If something is still being published, it lets the leases
+// expire: the next holder then publishes it again.
 func (t *Ticker) leave(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.opts.Margin)
 	defer cancel()
@@ -128,10 +128,10 @@ type failures struct {
 	inRow   int
 	untold  int
 	nextSay time.Time
-	told    string // the kind of the last one told
+	told    string // kind of the last reported failure
 }
 
-// wait is the pause after one more failure: doubling, capped, and spread so that many tickers do not return
+// wait returns the pause after another failure. It doubles up to a maximum, with jitter so that many tickers do not return
 // to a recovering database at once.
 func (f *failures) wait(chance float64) time.Duration {
 	d := tickRetryMax
@@ -142,7 +142,7 @@ func (f *failures) wait(chance float64) time.Duration {
 	return d/2 + time.Duration(chance*float64(d)/2)
 }
 
-// tellFailure tells of a failed pass: at once when it fails in another way than the last one told, else rarely.
+// tellFailure reports a failed pass: at once if its kind differs from the last reported one, otherwise rarely.
 func (t *Ticker) tellFailure(f *failures, err error) {
 	f.untold++
 	if now, kind := time.Now(), kindOfOutage(err); f.told != kind || !now.Before(f.nextSay) {
@@ -151,7 +151,7 @@ func (t *Ticker) tellFailure(f *failures, err error) {
 	}
 }
 
-// kindOfOutage names the sentinel an operator would act on.
+// kindOfOutage names the sentinel error that an operator would act on.
 func kindOfOutage(err error) string {
 	for _, kind := range []error{core.ErrFull, core.ErrUnsafe, core.ErrRights, core.ErrReadOnly, core.ErrUnavailable, core.ErrSchema, core.ErrBusy, core.ErrCorrupt} {
 		if errors.Is(err, kind) {

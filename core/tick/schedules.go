@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	advanceJobs   = 5_000            // jobs of one transaction that advances schedules; one schedule may have more
-	waitingAtOnce = 500              // schedules with a run that waits looked at in one pass, so that idle passes cost no more with more
-	alertsAtOnce  = 100              // alerts published in one go
-	alertTimeout  = 30 * time.Second // of publishing them
+	advanceJobs   = 5_000            // jobs in one transaction that advances schedules; a single schedule may have more
+	waitingAtOnce = 500              // schedules with a waiting run checked in one pass, so that their number does not slow idle passes
+	alertsAtOnce  = 100              // alerts published at once
+	alertTimeout  = 30 * time.Second // timeout of publishing them
 	zonesAtOnce   = 1_000            // schedules recomputed in one pass after the time zone database changed
 )
 
-// advance takes the schedules that the tick found to their next states: it makes their jobs and accounts for their
-// instants, batch by batch, under the leases of this pass. What another pass or a user was faster with is left. When
-// half of the time of the pass is over the rest is left to the next one, under fresh leases.
+// advance applies the next steps of the schedules that the tick found: it creates their jobs and accounts for their
+// instants, batch by batch, under the leases of this pass. A schedule that another pass or a user changed first is left
+// alone. After half of the pass's time the rest is left to the next pass, which has fresh leases.
 func (t *Ticker) advance(ctx context.Context, p *pass) error {
 	res, report := p.res, &p.report
 	t.waitingAfter = res.WaitingTo
@@ -61,7 +61,7 @@ func (t *Ticker) advance(ctx context.Context, p *pass) error {
 	return b.write(ctx)
 }
 
-// successes asks for the successes of the schedules from which one is overdue.
+// successes reads the successes of the overdue schedules.
 func (t *Ticker) successes(ctx context.Context, res core.TickResult) (map[int64]core.Success, error) {
 	var asks []core.SuccessQuery
 	var ids []int64
@@ -94,9 +94,9 @@ func (t *Ticker) successes(ctx context.Context, res core.TickResult) (map[int64]
 	return found, err
 }
 
-// recompute gives schedules that were computed with another time zone database their next instant by this one, a page
-// in each pass until none is left in the buckets that are held. Those of other buckets are their holder's, or are
-// looked for again when buckets have come here.
+// recompute computes the next instants of schedules that another time zone database computed, one page per pass, until none
+// is left in the held buckets. Schedules in other buckets belong to their holders; they are checked when this ticker takes
+// their buckets.
 func (t *Ticker) recompute(ctx context.Context, res core.TickResult) error {
 	if len(res.Held) > t.zonesHeld {
 		t.zonesChecked = false
@@ -107,7 +107,7 @@ func (t *Ticker) recompute(ctx context.Context, res core.TickResult) error {
 	}
 	list, err := t.store.ListSchedules(ctx, core.ScheduleQuery{TZDataNot: schedule.TZDataVersion(), Limit: zonesAtOnce})
 	if errors.Is(err, core.ErrRow) {
-		return nil // the due ones go on by what was computed; the others when it is mended
+		return nil // due schedules continue with their old instants; the rest follow when this is mended
 	}
 	if err != nil {
 		return fmt.Errorf("tick: %w", err)
@@ -135,7 +135,7 @@ func (t *Ticker) recompute(ctx context.Context, res core.TickResult) error {
 	return nil
 }
 
-// watchTypes looks for types without a success for too long.
+// watchTypes finds types that had no success for too long.
 func (t *Ticker) watchTypes(ctx context.Context, _ *pass) error {
 	if err := t.store.WatchTypes(ctx); err != nil {
 		return fmt.Errorf("tick: %w", err)
@@ -143,7 +143,7 @@ func (t *Ticker) watchTypes(ctx context.Context, _ *pass) error {
 	return nil
 }
 
-// alert publishes alerts that wait for it, beside the passes.
+// alert publishes waiting alerts in the background.
 func (t *Ticker) alert(_ context.Context, p *pass) error {
 	t.alerting.Store(true)
 	t.background.Go(func() {
@@ -163,7 +163,7 @@ func (t *Ticker) alert(_ context.Context, p *pass) error {
 	return nil
 }
 
-// markAlerts notes that alerts were published. One that cannot be marked is set apart, and published again with the next try.
+// markAlerts marks alerts as published. An alert that cannot be marked is set apart, and published again with the next try.
 func (t *Ticker) markAlerts(ctx context.Context, alerts []core.Alert) error {
 	return apart.Halve(ctx, alerts, func(part []core.Alert) error { return t.store.MarkAlerts(ctx, part) }, func(a core.Alert, err error) error {
 		return t.store.SetApart(ctx, []core.RowFault{{Kind: core.ApartAlert, ID: a.ID, About: a.Kind + " " + a.Subject, Act: "mark as published", Error: apart.Text(err)}})

@@ -16,8 +16,8 @@ import (
 	"github.com/belfry-dev/belfry/core/schedule"
 )
 
-// Store is what a Ticker asks of a store: the tick itself, what workers handle, the end of attempts that were lost, and
-// their count.
+// Store holds the store methods that a Ticker needs: the tick, the workers' types, the ends of lost attempts, and their
+// counts.
 type Store interface {
 	core.TickStore
 	core.FleetStore
@@ -27,86 +27,86 @@ type Store interface {
 	Cancel(ctx context.Context, id int64) (core.Job, error)
 }
 
-// Ticker is the scheduler. Each pass renews the bucket leases, ends attempts whose worker is gone, expires
-// what nobody may start any more and, in queue mode, hands due jobs to their priority's queue. Everything it
-// decides is in the store: a Ticker that dies anywhere loses nothing, and any number may run at once.
-// It knows no handlers, so it serves types that only other processes can run.
+// Ticker is the scheduler. Each pass renews the bucket leases, ends attempts whose worker is gone, cancels expired jobs and,
+// in queue mode, publishes due jobs to their queues. All its state is in the store: a Ticker that dies at any point loses
+// nothing, and any number may run at once. It knows no handlers, so it also serves types that only other processes handle.
 type Ticker struct {
 	store Store
 	opts  Options
 
-	reapAfter    int64                // id of the last lost job listed, 0 at the start of a round
-	next         map[string]time.Time // no duty of that name before this
+	reapAfter    int64                // id of the last listed lost job, 0 at the start of a round
+	next         map[string]time.Time // next time of each duty, by its name
 	dispatcher   *dispatcher
 	background   sync.WaitGroup // upkeep
-	maintaining  atomic.Bool    // upkeep runs once at a time
-	rollups      *rollup.Counts // counts of lost attempts, which no worker can give any more
-	waitingAfter int64          // id of the last schedule with a run that waits which was looked at, 0 at the start of a round
-	zonesChecked bool           // no schedule of the buckets held was computed with another time zone database
-	zonesHeld    int            // how many these were
-	dueIn        time.Duration  // when Run left idle: until the next job or schedule is due
-	alerting     atomic.Bool    // alerts are published once at a time
-	events       sync.Mutex     // OnEvent is called by one goroutine at a time
+	maintaining  atomic.Bool    // only one upkeep runs at a time
+	rollups      *rollup.Counts // counts of lost attempts, which their workers cannot write any more
+	waitingAfter int64          // id of the last checked schedule with a waiting run, 0 at the start of a round
+	zonesChecked bool           // no schedule in the held buckets was computed with another time zone database
+	zonesHeld    int            // number of buckets when zonesChecked was set
+	dueIn        time.Duration  // set when Run left idle: time until the next job or schedule is due
+	alerting     atomic.Bool    // only one publishing of alerts runs at a time
+	events       sync.Mutex     // serializes calls of OnEvent
 }
 
 // Options are the settings of a Ticker.
 type Options struct {
-	Holder      string        // names this scheduler instance among all; required
+	Holder      string        // unique name of this scheduler; required
 	Period      time.Duration // from one pass to the next. Zero means 1 s
 	LeaseLength time.Duration // of bucket leases; at least three periods. Zero means 4 s
-	Margin      time.Duration // kept free before ctx's deadline, and allowed for leaving. Zero means 1 s
+	Margin      time.Duration // reserved before ctx's deadline for leaving. Zero means 1 s
 
-	ReapLimit      int                  // lost jobs decided in one pass. Zero means 1,000
+	ReapLimit      int                  // lost attempts ended in one pass. Zero means 1,000
 	ExpireLimit    int                  // jobs expired in one pass. Zero means 1,000
-	Maintain       core.MaintainRequest // what upkeep keeps. Zero means for ever
+	Maintain       core.MaintainRequest // retention of rows. Zero means for ever
 	MaintainPeriod time.Duration        // between upkeeps, jittered. Zero means 1 min
 	MaintainNext   time.Time            // no upkeep before this. Zero means at once
 
 	ScheduleLimit int              // schedules advanced in one pass. Zero means 1,000
 	Schedules     schedule.Options // how their plans are made; the period is the Ticker's
-	Counts        *schedule.Counts // counts what becomes of due instants. Nil means that nobody counts
+	Counts        *schedule.Counts // counts the outcomes of due instants. Nil means no counts
 
-	TypesPeriod time.Duration // between looks for types without a success. Zero means 10 s
+	TypesPeriod time.Duration // between checks for types without a success. Zero means 10 s
 
-	// LeaveIdle ends Run once a pass has found nothing to do and nothing is due within this time: for hosts that begin
-	// another Run by then, and when something becomes due earlier. Zero means that Run goes on.
+	// LeaveIdle ends Run after a pass that found nothing to do, if nothing is due within this time. It is for hosts that
+	// start another Run by then, and earlier if something becomes due. Zero means that Run does not end.
 	LeaveIdle time.Duration
-	// LeaveAfter is how long Run goes on before it may leave idle. Zero means that it may at once.
+	// LeaveAfter is how long Run lasts before it may leave idle. Zero means no minimum.
 	LeaveAfter time.Duration
 
-	// Topics are where due jobs are published. Nil means direct mode: workers claim from the store themselves.
+	// Topics receive due jobs. Nil means direct mode: workers claim from the store themselves.
 	Topics   map[core.Priority]core.Topic
 	Dispatch DispatchOptions // queue mode's settings. Zero means the defaults
-	// Unannounced publishes jobs of types that nobody announces, too: for consumers that live only while there is work, as
-	// functions do, and that nothing but a message wakes. Zero means that only what a live worker handles is published.
+	// Unannounced also publishes jobs of types that no live worker handles. It is for consumers that only a message starts,
+	// such as functions. Zero means that only types handled by a live worker are published.
 	Unannounced bool
 
-	Wake       func(due []core.Lane)       // told lanes due before the next pass. Nil means nobody sleeps here
-	OnDispatch func(dispatched []core.Job) // sees jobs between the commit that queued them and their publishing. Nil means nobody looks
-	OnTick     func(Report)                // sees every pass that succeeded. Nil means nobody looks
-	OnEvent    func(Event)                 // told what an operator should know; called by one goroutine at a time. Nil means nobody listens
-	// OnAlerts publishes alerts as they now stand; those it returns nil for are not given again. Nil means that nobody is told.
+	Wake       func(due []core.Lane)       // called with lanes due before the next pass. Nil means no call
+	OnDispatch func(dispatched []core.Job) // called with jobs after their commit as queued and before their publishing. Nil means no call
+	OnTick     func(Report)                // called after every successful pass. Nil means no call
+	OnEvent    func(Event)                 // called with events for an operator, one at a time. Nil means no call
+	// OnAlerts publishes alerts in their current state. Alerts are passed again until it returns nil for them. Nil means no
+	// call.
 	OnAlerts func(ctx context.Context, alerts []core.Alert) error
 	Chance   func() float64 // in [0, 1), for jitter. Nil means math/rand
 }
 
-// Report says what one pass did.
+// Report describes one pass.
 type Report struct {
-	Now        time.Time // the one time this pass went by: the store's
+	Now        time.Time // the store's time, used for the whole pass
 	Held       int       // buckets held
 	Lost       int       // attempts ended as lost
 	Expired    int
 	Schedules  int // schedules advanced
 	Runs       int // jobs made by them
-	Dispatched int // rows handed to the queue, repeated ones included
+	Dispatched int // jobs published, including repeated ones
 	Waiting    []core.Lane
 	Queued     int           // queue mode: rows that were queued before this pass
-	DueIn      time.Duration // until the next job or schedule is due, as far as this pass knows; at most an hour. ≤ 0 means due
-	More       bool          // a limit was reached: another pass at once would find more
-	NextIn     time.Duration // queue mode: when the next pass is useful, at most a period
+	DueIn      time.Duration // time until the next known job or schedule is due, at most an hour. ≤ 0 means due
+	More       bool          // a limit was reached: another pass would find more
+	NextIn     time.Duration // queue mode: time until the next pass is useful, at most a period
 }
 
-// New checks the options and makes a Ticker. It touches nothing until the first pass.
+// New checks the options and makes a Ticker. The first pass makes the first calls.
 func New(store Store, opts Options) (*Ticker, error) {
 	opts = opts.withDefaults()
 	if opts.Holder == "" {
@@ -148,8 +148,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Tick makes one pass and waits for what it began, publishing and upkeep included. A host that invokes it
-// every second needs no Run. One goroutine at a time may call it.
+// Tick makes one pass and waits for everything it started, including publishing and upkeep. A host that calls it every
+// second needs no Run. Only one goroutine at a time may call it.
 func (t *Ticker) Tick(ctx context.Context) (Report, error) {
 	report, err := t.pass(ctx, ctx)
 	t.background.Wait()
@@ -159,18 +159,18 @@ func (t *Ticker) Tick(ctx context.Context) (Report, error) {
 	return report, err
 }
 
-// pass is one pass while it goes on.
+// pass is the state of one pass.
 type pass struct {
-	beside context.Context //nolint:containedctx // of what is begun beside the passes, which may go on until its end
+	beside context.Context //nolint:containedctx // for work in the background, which may outlive the pass
 	res    core.TickResult
 	req    core.TickRequest
 	report Report
 }
 
-// pass makes one pass: it does the duties that are due. In direct mode it is one call of the store when there is nothing to do.
-// What it begins beside the passes, upkeep and the publishing of alerts, may go on until the end of beside.
+// pass makes one pass: it does the duties that are due. In direct mode an idle pass is one call of the store. Upkeep and
+// publishing of alerts run in the background, at most until beside ends.
 func (t *Ticker) pass(whole, beside context.Context) (Report, error) {
-	// A pass longer than its leases would act on leases it may no longer have.
+	// A pass longer than its leases could act on leases it has lost.
 	ctx, cancel := context.WithTimeout(whole, t.opts.LeaseLength)
 	defer cancel()
 	p := &pass{beside: beside}
@@ -192,7 +192,7 @@ func (t *Ticker) pass(whole, beside context.Context) (Report, error) {
 	return p.report, errs
 }
 
-// tickStore makes the store's part of a pass, which says what the others have to do.
+// tickStore calls the store's Tick, whose result says what the other duties have to do.
 func (t *Ticker) tickStore(ctx context.Context, p *pass) error {
 	p.req = core.TickRequest{
 		Holder: t.opts.Holder, LeaseLength: t.opts.LeaseLength,
@@ -200,7 +200,7 @@ func (t *Ticker) tickStore(ctx context.Context, p *pass) error {
 		ScheduleLimit: t.opts.ScheduleLimit, WaitingAfter: t.waitingAfter, WaitingLimit: waitingAtOnce,
 	}
 	if t.dispatcher == nil {
-		p.req.Recall = true // of a deployment that had queues before
+		p.req.Recall = true // jobs queued by a deployment that had queues before
 	} else if err := t.dispatcher.prepare(ctx, &p.req); err != nil {
 		return err
 	}
@@ -222,7 +222,7 @@ func (t *Ticker) tickStore(ctx context.Context, p *pass) error {
 	return nil
 }
 
-// wake tells idle workers of this process which lanes are due before the next pass.
+// wake tells idle workers in this process which lanes are due before the next pass.
 func (t *Ticker) wake(waiting []core.Lane) {
 	if t.opts.Wake == nil {
 		return

@@ -5,51 +5,50 @@ import (
 	"time"
 )
 
-// Bounds of the window: jobs of one priority that may be queued at once.
+// Bounds of the window, the number of jobs of one priority that may be queued at once.
 const (
-	WindowFloor   = 100    // even an idle, undeclared consumer is worth this many
-	WindowCeiling = 10_000 // more in the queue than this is backlog, and backlog belongs in the table
+	WindowFloor   = 100    // minimum, even for an idle consumer with unknown concurrency
+	WindowCeiling = 10_000 // jobs beyond this are backlog and stay in the table
 	windowSpan    = 10 * time.Second
 )
 
-// Window decides how many jobs of one priority may be queued at once: max(100, 2 × declared concurrency,
-// starts in the last 10 s), doubling while consumers empty it, up to a ceiling. What is beyond stays in the
-// table, where priority, fairness and cancel still apply to it, and where no message expires and multiplies.
-// It learns from two numbers per pass, what was queued before and what the pass added; starts are the rest.
-// A Window is pure: it has no clock of its own.
+// Window decides how many jobs of one priority may be queued at once: max(100, 2 × declared concurrency, starts in the last
+// 10 s). It doubles while consumers empty it, up to a ceiling. Further jobs stay in the table, where priority, fairness and
+// cancel still apply, and where no message can expire or be duplicated. It learns from two numbers per pass: the jobs queued
+// before it, and those it added. The starts follow from them. A Window is pure: it reads no clock.
 type Window struct {
 	floor, ceiling int
 
 	flows  []flow // starts seen in the last span
 	queued int    // rows queued after the last pass
-	known  bool   // queued has been seen at all
-	filled bool   // the last pass left the window full and a backlog beyond it
-	grown  int    // what doubling has reached; 0 means it has not begun
+	known  bool   // queued was observed
+	filled bool   // the last pass filled the window and left a backlog
+	grown  int    // size reached by doubling; 0: not doubled yet
 	since  time.Time
 }
 
-// flow is a number of starts seen at one pass.
+// flow is the number of starts between two passes.
 type flow struct {
 	at     time.Time
-	length time.Duration // since the pass before
+	length time.Duration // since the previous pass
 	n      int
 }
 
-// NewWindow makes the window of a priority whose consumers run up to concurrency jobs at once, as far as that
-// is known (0 means unknown). Ceiling zero means WindowCeiling.
+// NewWindow makes the window of a priority whose consumers run up to concurrency jobs at once; 0 means unknown. Ceiling zero
+// means WindowCeiling.
 func NewWindow(concurrency, ceiling int) Window {
 	ceiling = cmp.Or(ceiling, WindowCeiling)
 	return Window{floor: min(ceiling, max(WindowFloor, 2*concurrency)), ceiling: ceiling}
 }
 
-// Size is the window now.
+// Size returns the current window.
 func (w *Window) Size() int {
 	return min(w.ceiling, max(w.floor, w.starts(), w.grown))
 }
 
-// Credit is how many more jobs may be queued, elapsed after the last pass. It counts on jobs being started
-// since then at the rate seen, but on no more than half of the queued ones, so that consumers which stop find
-// at most one and a half windows. Before the first pass there is none: what is queued is not known.
+// Credit returns how many more jobs may be queued when elapsed has passed since the last pass. It assumes that jobs kept
+// starting at the last rate, but no more than half of the queued ones. So consumers that stop find at most one and a half
+// windows. Before the first pass it is 0, because the number of queued jobs is unknown.
 func (w *Window) Credit(elapsed time.Duration) int {
 	if !w.known {
 		return 0
@@ -58,9 +57,8 @@ func (w *Window) Credit(elapsed time.Duration) int {
 	return max(0, w.Size()-(w.queued-started))
 }
 
-// Observe takes in one pass: when it was by the store's clock, what was queued before it, what it added, and
-// whether a backlog was left. A window that was full and comes back nearly empty doubles; one that has
-// not emptied for a span halves.
+// Observe records one pass: its time by the store's clock, the jobs queued before it, the jobs it added, and whether a
+// backlog was left. A window that was full and comes back nearly empty doubles. One that was not emptied for a span halves.
 func (w *Window) Observe(now time.Time, before, added int, backlog bool) {
 	size := w.Size()
 	seen := flow{at: now}
@@ -83,7 +81,7 @@ func (w *Window) Observe(now time.Time, before, added int, backlog bool) {
 	w.filled = backlog && w.queued >= size*3/4
 }
 
-// HalfIn is when half of what is queued will have been started at the rate of late; 0 while nothing is.
+// HalfIn returns when half of the queued jobs will have started at the recent rate, or 0 while none starts.
 func (w *Window) HalfIn() time.Duration {
 	if rate := w.rate(); rate > 0 {
 		return time.Duration(float64(w.queued) / 2 / rate * float64(time.Second))
@@ -91,13 +89,13 @@ func (w *Window) HalfIn() time.Duration {
 	return 0
 }
 
-// Added takes in n jobs queued by others since the last pass: they too will be started.
+// Added records n jobs that submitters queued since the last pass; their starts count too.
 func (w *Window) Added(n int) { w.queued += n }
 
-// Forget drops what is known of the queue, because another scheduler fills it now.
+// Forget drops the knowledge of the queue, because another scheduler fills it now.
 func (w *Window) Forget() { w.known, w.filled, w.flows = false, false, nil }
 
-// starts counts the starts of the last span.
+// starts returns the starts in the last span.
 func (w *Window) starts() int {
 	n := 0
 	for _, f := range w.flows {
@@ -106,7 +104,7 @@ func (w *Window) starts() int {
 	return n
 }
 
-// rate is starts per second of late: over the last second, or the last pass if that is longer ago.
+// rate returns the recent starts per second: over the last second, or the last pass if that is longer ago.
 func (w *Window) rate() float64 {
 	var n int
 	var span time.Duration

@@ -7,12 +7,11 @@ import (
 	"github.com/belfry-dev/belfry/core/tick"
 )
 
-// consumer is the other side of a window: an endless backlog fills it, pass by pass, and perPass jobs are
-// started between two passes.
+// consumer empties a window: an endless backlog fills it in every pass, and perPass jobs start between two passes.
 type consumer struct {
-	now    time.Time
-	queued int
-	most   int // queued at once
+	now       time.Time
+	queued    int
+	maxQueued int
 }
 
 func (c *consumer) drive(w *tick.Window, passes int, gap time.Duration, perPass int) {
@@ -22,7 +21,7 @@ func (c *consumer) drive(w *tick.Window, passes int, gap time.Duration, perPass 
 		c.now = c.now.Add(gap)
 		w.Observe(c.now, c.queued, credit, true)
 		c.queued += credit
-		c.most = max(c.most, c.queued)
+		c.maxQueued = max(c.maxQueued, c.queued)
 	}
 }
 
@@ -74,8 +73,8 @@ func TestWindowDoublesWhileItEmptiesUpToTheCeiling(t *testing.T) {
 func TestWindowOfConsumersThatStandStillStaysAtItsFloor(t *testing.T) {
 	w, c := tick.NewWindow(0, 0), consumer{now: time.Unix(1000, 0)}
 	c.drive(&w, 600, time.Second, 0)
-	if c.most != tick.WindowFloor || w.Size() != tick.WindowFloor {
-		t.Errorf("after 600 passes %d are queued in a window of %d, want %d", c.most, w.Size(), tick.WindowFloor)
+	if c.maxQueued != tick.WindowFloor || w.Size() != tick.WindowFloor {
+		t.Errorf("after 600 passes %d are queued in a window of %d, want %d", c.maxQueued, w.Size(), tick.WindowFloor)
 	}
 }
 
@@ -86,12 +85,12 @@ func TestWindowFollowsTheStartsOfTenSeconds(t *testing.T) {
 		t.Errorf("at 300 starts a second the window is %d, want 3,000: 10 s of them", got)
 	}
 	size := w.Size()
-	c.drive(&w, 60, time.Second, 0) // they stop
+	c.drive(&w, 60, time.Second, 0) // the consumers stop
 	if got := w.Size(); got != tick.WindowFloor {
 		t.Errorf("a minute after the consumers stopped the window is %d, want its floor", got)
 	}
-	if c.most > size*3/2 {
-		t.Errorf("%d were queued at once in a window of %d, want one and a half at most", c.most, size)
+	if c.maxQueued > size*3/2 {
+		t.Errorf("%d were queued at once in a window of %d, want one and a half at most", c.maxQueued, size)
 	}
 }
 
