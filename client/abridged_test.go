@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
 
-// A duplicate of more than a batch's answer repeats says so, and Get has the whole.
+// TestALargeDuplicateOfABatchIsAbridged: a duplicate that a batch's answer shortens is marked as abridged, and Get returns all of it.
 func TestALargeDuplicateOfABatchIsAbridged(t *testing.T) {
 	c := newClient(t, nodetest.Start(t, "api"), nil)
 	payload := json.RawMessage(`"` + strings.Repeat("x", 8<<10) + `"`)

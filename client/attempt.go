@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Extended answers a heartbeat.
+// Extended is the result of a heartbeat.
 type Extended struct {
 	LeaseUntil   time.Time `json:"lease_until"`   // without another heartbeat, the attempt is lost after this
 	CancelWanted bool      `json:"cancel_wanted"` // stop, and call Fail

@@ -16,7 +16,7 @@ import (
 // delivered is what a receiver needs to report on an attempt.
 type delivered struct{ id, token string }
 
-// receiver answers every delivery 202 and tells of it.
+// receiver answers every delivery with 202 and passes it to the test.
 func receiver() (server *httptest.Server, deliveries chan delivered) {
 	deliveries = make(chan delivered, 10)
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

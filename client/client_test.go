@@ -16,7 +16,7 @@ import (
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
 
-// quick are retries that do not make a test wait.
+// quick retries without delaying a test.
 var quick = client.Retry{Tries: 3, MinWait: time.Millisecond, MaxWait: time.Minute, Timeout: 30 * time.Second}
 
 func newClient(t *testing.T, address string, trip http.RoundTripper) *client.Client {
@@ -67,7 +67,7 @@ func TestWaitReturnsWhatItSawLast(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	seen, err := c.Wait(ctx, job.ID)
-	if err == nil || ctx.Err() == nil { // the deadline may pass during the first look
+	if err == nil || ctx.Err() == nil { // the deadline may pass during the first request
 		t.Errorf("%+v, %v", seen, err)
 	}
 	if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, client.ErrUnreachable) {
@@ -193,7 +193,7 @@ func TestBatchListDeadLetters(t *testing.T) {
 	}
 }
 
-// More jobs than one request takes, and more bytes.
+// The batch has more jobs, and more bytes, than one request accepts.
 func TestBatchIsSplit(t *testing.T) {
 	var sizes []int
 	var keys []string

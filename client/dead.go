@@ -68,7 +68,7 @@ func (c *Client) DeadGroups(ctx context.Context, f DeadFilter, limit int) (DeadG
 	return groups, nil
 }
 
-// Discarded says what became of dead letters.
+// Discarded is the result of a discard.
 type Discarded struct {
 	Discarded int      `json:"discarded"` // deleted for good
 	Left      []string `json:"left"`      // ids of dead letters that the store cannot delete; at most 1,000
@@ -78,15 +78,15 @@ type Discarded struct {
 // maxLeft bounds the ids in Discarded.Left.
 const maxLeft = 1000
 
-// DiscardOptions say which dead letters are deleted.
+// DiscardOptions configure DiscardAll.
 type DiscardOptions struct {
-	Limit int // at most this many are deleted or left. Zero means all that match
+	Limit int // maximum number to delete or skip. Zero means all that match
 
-	// Progress is told after each request what has become of all so far. Zero means nobody is told.
+	// Progress is called after each request with the result so far. Nil means no call.
 	Progress func(Discarded)
 }
 
-// discardStep is how many dead letters one request deletes.
+// discardStep is the number of dead letters that one request deletes.
 const discardStep = 1000
 
 // Discard deletes up to limit dead letters that match for ever, and returns their number; zero means the server's default,
@@ -118,14 +118,14 @@ func (c *Client) DiscardAll(ctx context.Context, f DeadFilter, o DiscardOptions)
 		if o.Progress != nil {
 			o.Progress(sum)
 		}
-		if answer.Remaining == 0 || answer.After == after || answer.Discarded.Discarded+left == 0 { // the rest is in someone else's hands
+		if answer.Remaining == 0 || answer.After == after || answer.Discarded.Discarded+left == 0 { // another call handles the rest
 			return sum, nil
 		}
 		after = answer.After
 	}
 }
 
-// discardAnswer is the answer to one request. A server of before has neither After nor Left.
+// discardAnswer is the answer to one request. Older servers send neither After nor Left.
 type discardAnswer struct {
 	Discarded
 	Remaining int    `json:"remaining"`

@@ -9,7 +9,7 @@
 //
 // Package client/belfrytx submits jobs inside your own transaction instead.
 //
-// Files: client.go New and Options; call.go one call and its tries; backoff.go what is tried again, and when;
-// problem.go errors; newjob.go and job.go the documents; submit.go, batch.go, jobs.go, list.go, dead.go,
-// redrive.go, jobtype.go, attempt.go, schedules.go, schedule_ledger.go, tokens.go, stats.go the calls.
+// Files: client.go New and Options; call.go one call and its tries; backoff.go which errors are retried, and when;
+// problem.go errors; newjob.go and job.go the documents; submit.go, batch.go, jobs.go, list.go, dead.go, redrive.go,
+// jobtype.go, attempt.go, schedules.go, schedule_ledger.go, tokens.go, stats.go the calls.
 package client

@@ -18,8 +18,8 @@ import (
 
 const notUTF8 = "k\xe9"
 
-// Every text of every call, whoever adds it, is refused where it is not UTF-8, by its field, before anything is sent:
-// sent, it would become another text, and two texts one.
+// Every text argument of every call is refused by its field if it is not UTF-8, before anything is sent. If it were sent, it
+// would become another text, and two different texts could become equal.
 func TestNoCallSendsTextThatIsNotUTF8(t *testing.T) {
 	var sent atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -41,7 +41,7 @@ func TestNoCallSendsTextThatIsNotUTF8(t *testing.T) {
 		}
 		for leaf := range count {
 			if method.Name == "SubmitBatch" && leaf == count-1 {
-				continue // the IdempotencyKey of a job, which is not looked at in a batch
+				continue // a batch does not read the IdempotencyKey of its jobs
 			}
 			texts++
 			args := arguments(t.Context(), method)
@@ -59,7 +59,7 @@ func TestNoCallSendsTextThatIsNotUTF8(t *testing.T) {
 	t.Logf("%d calls, %d texts", calls, texts)
 }
 
-// arguments are those of a method, each text of them "a".
+// arguments returns the arguments of a method, with "a" for each text.
 func arguments(ctx context.Context, method reflect.Method) []reflect.Value {
 	var args []reflect.Value
 	for i := 1; i < method.Type.NumIn(); i++ {
@@ -75,7 +75,7 @@ func arguments(ctx context.Context, method reflect.Method) []reflect.Value {
 	return args
 }
 
-// fill puts "a" wherever a text can be, and lets times be.
+// fill sets every text to "a" and skips times.
 func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -109,7 +109,7 @@ func fill(v reflect.Value) {
 	}
 }
 
-// leavesOf are setters of all texts of the arguments, in an order that does not change.
+// leavesOf returns a setter for each text in the arguments, always in the same order.
 func leavesOf(args []reflect.Value) (set []func(string)) {
 	var walk func(v reflect.Value)
 	walk = func(v reflect.Value) {
@@ -151,7 +151,7 @@ func leavesOf(args []reflect.Value) (set []func(string)) {
 	return set
 }
 
-// outcome calls a method and returns its error; of a list, that of its first item.
+// outcome calls a method and returns its error, or the error of the first item for a list.
 func outcome(method reflect.Value, args []reflect.Value) (err error) {
 	for _, result := range method.Call(args) {
 		switch {
@@ -169,7 +169,7 @@ func outcome(method reflect.Value, args []reflect.Value) (err error) {
 	return err
 }
 
-// A U+FFFD that was there before is text like any other, and so is one that a value has written itself.
+// A U+FFFD that the caller wrote is accepted, also in a value that marshals itself.
 func TestReplacementCharactersAreText(t *testing.T) {
 	for _, payload := range []any{"\ufffd", `\ufffd`, json.RawMessage(`"\ufffd"`), map[string]any{"a": json.RawMessage(`"\ufffd"`)}, map[string]string{`\ufffd`: `\\ufffd`}} {
 		job := client.NewJob{Type: "a", Payload: payload, DedupeKey: "\ufffd", Tags: []string{`\ufffd`}}

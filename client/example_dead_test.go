@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-dev/belfry/client"
 )
 
-// failed is a job that failed for good.
+// failed submits a job that fails for good.
 func failed(ctx context.Context, c *client.Client) *client.Job {
 	job, err := c.Submit(ctx, client.NewJob{Type: "fail", Payload: map[string]bool{"permanent": true}})
 	if err == nil {

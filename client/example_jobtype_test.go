@@ -92,7 +92,7 @@ func ExampleJobType_Document() {
 	// Output: {"type":"invoice.send","
 }
 
-// accepted is a delivery that was answered 202: what a receiver has in hand.
+// accepted returns a delivery that was answered with 202, as a receiver has it.
 func accepted(ctx context.Context) (c *client.Client, d delivered, stop func()) {
 	settings := map[string]string{"BELFRY_WEBHOOK_SECRETS": webhookSecret, "BELFRY_WEBHOOK_ALLOW": "127.0.0.1"}
 	for name, value := range settings {

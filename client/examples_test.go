@@ -14,7 +14,7 @@ import (
 // called are methods that encoding/json, errors and fmt call.
 var called = []string{"Error", "Is", "As", "Unwrap", "String", "MarshalJSON", "UnmarshalJSON", "LogValue"}
 
-// Every function that users call has an example that runs: one with output, or one that stands in the table of a test.
+// Every function that users call has an example that runs: one with output, or one listed in the table of a test.
 func TestEveryFunctionHasAnExample(t *testing.T) {
 	for _, dir := range []string{".", "belfrytx", "../handler", "../belfrytest"} {
 		functions, examples := surface(t, dir)
@@ -29,7 +29,7 @@ func TestEveryFunctionHasAnExample(t *testing.T) {
 	}
 }
 
-// surface is the exported functions of a package, and which examples it has that run, both as examples are named.
+// surface returns the exported functions of a package and its examples that run, with examples' names.
 func surface(t *testing.T, dir string) (functions []string, examples map[string]bool) {
 	t.Helper()
 	examples = map[string]bool{}
@@ -58,7 +58,7 @@ func surface(t *testing.T, dir string) (functions []string, examples map[string]
 	return functions, examples
 }
 
-// noteExamples adds the examples of a test file that have output, and what stands in the table of a test.
+// noteExamples adds the examples of a test file that have output or are listed in the table of a test.
 func noteExamples(file *ast.File, examples map[string]bool) {
 	for _, e := range doc.Examples(file) {
 		if e.Output != "" || e.EmptyOutput {
@@ -77,7 +77,7 @@ func noteExamples(file *ast.File, examples map[string]bool) {
 	})
 }
 
-// exampleName is how the example of a function is named; "" where users do not call it.
+// exampleName returns the name of a function's example, or "" if users do not call the function.
 func exampleName(f *ast.FuncDecl) string {
 	if f.Recv == nil {
 		return f.Name.Name

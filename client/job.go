@@ -147,7 +147,7 @@ func (j *Job) UnmarshalJSON(document []byte) error {
 	return nil
 }
 
-// MarshalJSON writes the document the server wrote.
+// MarshalJSON returns the document that the server wrote.
 func (j *Job) MarshalJSON() ([]byte, error) {
 	if j.document == nil {
 		return []byte("null"), nil

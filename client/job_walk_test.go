@@ -8,7 +8,7 @@ import (
 	"github.com/belfry-dev/belfry/client"
 )
 
-// everyField is a job document with all that the API writes.
+// everyField is a job document with every field of the API.
 const everyField = `{"id":"7","type":"a","payload":{"b":1},"priority":"bulk","tenant":"t","run_at":"2026-03-01T12:00:00Z","status":"cancelled",
 	"reason":"expired","cancel_wanted":true,"attempts":1,"max_attempts":2,"snoozes":3,"errors":[{"attempt":1,"at":"2026-03-01T12:00:01Z","error":"e","kind":"lost"}],
 	"result":[1],"dedupe_key":"k","timeout":"1m30s","expires_at":"2026-03-01T12:00:02Z","backoff":["30s"],"target":{"url":"https://example.com"},"tags":["x"],

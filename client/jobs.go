@@ -15,7 +15,8 @@ func (c *Client) Get(ctx context.Context, id string) (*Job, error) {
 // maxPoll is how long one request of Wait stays open, if the HTTP client lets it.
 const maxPoll = 30 * time.Second
 
-// pollOf is how long one request of Wait may stay open with an HTTP client: three quarters of the time that the client waits for an answer.
+// pollOf returns how long one request of Wait may stay open: three quarters of the time that the HTTP client waits for an
+// answer.
 func pollOf(c *http.Client) time.Duration {
 	poll := maxPoll
 	shorten := func(limit time.Duration) {
@@ -72,7 +73,7 @@ func (c *Client) Reschedule(ctx context.Context, id string, runAt time.Time) (*J
 	return c.change(ctx, id, "reschedule", map[string]string{"run_at": instant(runAt)})
 }
 
-// RescheduleIn gives a waiting job a time d from now, by the store's clock. Zero means now.
+// RescheduleIn makes a waiting job due after delay, by the store's clock. Zero means now.
 func (c *Client) RescheduleIn(ctx context.Context, id string, delay time.Duration) (*Job, error) {
 	return c.change(ctx, id, "reschedule", map[string]string{"delay": delay.String()})
 }

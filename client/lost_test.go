@@ -21,11 +21,11 @@ import (
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
-// loser is a proxy in front of a server that loses answers: the server has answered, and the connection is cut
-// before, or in the middle of, what it said.
+// loser is a proxy that loses answers: the server has answered, but the connection is cut before the answer or in the middle
+// of it.
 type loser struct {
-	left atomic.Int64 // answers still to be lost
-	half bool         // after the first half of the body
+	left atomic.Int64 // number of answers still to lose
+	half bool         // cut after the first half of the body
 	sent atomic.Int64 // requests that reached the server
 }
 
@@ -81,7 +81,7 @@ func (l *loser) cut(t *testing.T, w http.ResponseWriter, body []byte) {
 	}
 }
 
-// However many answers are lost, there is one job, although it may have ended before the next try.
+// However many answers are lost, one job is created, even if it ends before the next try.
 func TestLostAnswersMakeNoSecondJob(t *testing.T) {
 	server := nodetest.Start(t, "all")
 	direct := newClient(t, server, nil)
@@ -123,7 +123,7 @@ func TestLostAnswersMakeNoSecondJob(t *testing.T) {
 	}
 }
 
-// What no try was answered is unknown; the same key finds out, long after the job has ended.
+// A submit without any answer is unknown; a call with the same key finds out, even long after the job has ended.
 func TestTheKeyFindsOutLater(t *testing.T) {
 	server := nodetest.Start(t, "all")
 	direct := newClient(t, server, nil)
@@ -149,7 +149,7 @@ func TestTheKeyFindsOutLater(t *testing.T) {
 	}
 }
 
-// Lost answers to writes that carry no key are unknown, and one is sent.
+// A write without a key whose answer is lost is unknown, and is sent once.
 func TestOtherWritesAreSentOnce(t *testing.T) {
 	server := nodetest.Start(t, "api")
 	job, err := newClient(t, server, nil).Submit(t.Context(), client.NewJob{Type: "later", Delay: time.Hour})
@@ -163,7 +163,7 @@ func TestOtherWritesAreSentOnce(t *testing.T) {
 	}
 }
 
-// A lost answer to a call that only reads leaves nothing open, whatever its method.
+// A call that only reads is not unknown after a lost answer, whatever its method.
 func TestLostAnswersOfReadsLeaveNothingOpen(t *testing.T) {
 	server := nodetest.Start(t, "api")
 	if _, _, err := newClient(t, server, nil).PutSchedule(t.Context(), client.NewSchedule{Name: "nightly", Type: "echo", Rule: client.Rule{Cron: "@daily"}}, client.Condition{}); err != nil {
@@ -198,7 +198,7 @@ func TestLostAnswersOfReadsLeaveNothingOpen(t *testing.T) {
 	}
 }
 
-// Callers of one key at the same moment wait for the one that is at work, and get its answer.
+// Concurrent callers with one key wait for the first one and get its answer.
 func TestOneKeyManyCallers(t *testing.T) {
 	address := testenv.Postgres(t)
 	if err := postgres.Migrate(t.Context(), address); err != nil {
@@ -210,7 +210,7 @@ func TestOneKeyManyCallers(t *testing.T) {
 	}
 	c := newClient(t, nodetest.StartOn(t, "api", store), nil)
 	const callers = 16
-	documents := slices.Repeat([]json.RawMessage{json.RawMessage(`{"type":"later","delay":"1h"}`)}, 500) // which take a while
+	documents := slices.Repeat([]json.RawMessage{json.RawMessage(`{"type":"later","delay":"1h"}`)}, 500) // these take a while
 	firsts := make(chan string, callers)
 	for range callers {
 		go func() {

@@ -11,7 +11,7 @@ import (
 	"github.com/belfry-dev/belfry/client"
 )
 
-// An error without an answer says which host was tried and what became of it, in words of no package of Go's.
+// The error without an answer names the host and the cause, without the words of Go's packages.
 func TestLostAnswersSayWhichHost(t *testing.T) {
 	closed, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

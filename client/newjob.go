@@ -20,12 +20,12 @@ const (
 // for what it refuses.
 type NewJob struct {
 	Type     string // names the handler; required
-	Payload  any    // any JSON: a json.RawMessage is sent byte for byte, all else as json.Marshal writes it. Nil means {}
+	Payload  any    // any JSON: a json.RawMessage is sent byte for byte, everything else as json.Marshal writes it. Nil means {}
 	Priority Priority
 	Tenant   string
 
 	RunAt time.Time     // when it may start. Zero means now, or after Delay
-	Delay time.Duration // by the store's clock; not beside RunAt
+	Delay time.Duration // by the store's clock; not with RunAt
 
 	DedupeKey   string // while a live job of this tenant has this key, submitting again returns that job
 	MaxAttempts int

@@ -14,7 +14,7 @@ import (
 
 // Sentinels for errors.Is. A *Problem matches the sentinels of its status.
 var (
-	ErrNotFound     = errors.New("not found")                                       // 404: there is no such thing, for this token
+	ErrNotFound     = errors.New("not found")                                       // 404: it does not exist for this token
 	ErrConflict     = errors.New("the state does not allow it")                     // 409: see Problem.Reason and Problem.JobID
 	ErrChanged      = errors.New("it was changed by another call")                  // 412: read it again
 	ErrInvalid      = errors.New("refused as invalid")                              // 400, 413, 415, 422: see FieldErrors
@@ -118,7 +118,7 @@ type connectionError struct {
 	err     error
 	text    string // of err, for people
 	unknown bool   // a write that may have happened
-	ended   bool   // the caller's ctx ended: nothing is known of the server
+	ended   bool   // the caller's ctx ended: the server's state is unknown
 }
 
 func (e *connectionError) Error() string {

@@ -70,7 +70,7 @@ func (c *Client) RedriveAll(ctx context.Context, f DeadFilter, o RedriveOptions)
 		if o.Progress != nil {
 			o.Progress(sum)
 		}
-		if r.Remaining == 0 || r.Redriven+len(r.Conflicts) == 0 { // others are redriving the rest
+		if r.Remaining == 0 || r.Redriven+len(r.Conflicts) == 0 { // another redrive handles the rest
 			return sum, nil
 		}
 		o.After, o.From = sum.After, sum.NextRunAt

@@ -14,7 +14,7 @@ import (
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
 
-// bury makes n dead letters and returns their ids.
+// bury creates n dead letters and returns their ids.
 func bury(t *testing.T, c *client.Client, n int) (ids []string) {
 	t.Helper()
 	for range n {
@@ -57,7 +57,7 @@ func TestDeadGroupsAndCount(t *testing.T) {
 	}
 }
 
-// A redrive that ends early is gone on with, at the same rate.
+// A redrive that ended early can be continued at the same rate.
 func TestRedriveAllGoesOn(t *testing.T) {
 	address := nodetest.Start(t, "all")
 	ids := bury(t, newClient(t, address, nil), 4)
@@ -106,7 +106,7 @@ func TestRedriveAllStopsAtTheLimit(t *testing.T) {
 	}
 }
 
-// Pages that are short or empty are no end.
+// Short or empty pages do not end the list.
 func TestListGoesPastShortPages(t *testing.T) {
 	pages := []string{`{"items":[],"next_cursor":"b"}`, `{"items":[{"id":"7"}],"next_cursor":"c"}`, `{"items":[],"next_cursor":"d"}`, `{"items":[{"id":"3"}],"next_cursor":""}`}
 	var cursors []string

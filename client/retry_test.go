@@ -16,8 +16,8 @@ import (
 	"github.com/belfry-dev/belfry/client"
 )
 
-// script answers requests one after the other. Its steps are "done" (a job), "lost" (the answer is), "dial" (no
-// connection) and a status, with or without "+seconds" of Retry-After.
+// script answers requests in order. Its steps are "done" (a job), "lost" (the answer is lost), "dial" (no connection) and a
+// status, with or without "+seconds" of Retry-After.
 type script struct {
 	steps []string
 	keys  []string // Idempotency-Key of each request
@@ -217,7 +217,7 @@ func TestAnswersOfSomethingElse(t *testing.T) {
 	}
 }
 
-// A list whose pages lead in a circle ends, and so does an answer that does not.
+// A list whose pages form a cycle ends, and so does an endless answer.
 func TestListsAndAnswersEnd(t *testing.T) {
 	for name, answer := range map[string]*http.Response{
 		"a page that leads to itself":    {Body: io.NopCloser(strings.NewReader(`{"items":[],"next_cursor":"same"}`))},

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ruleDoc is a rule as the API reads it and writes it.
+// ruleDoc is the API's form of a rule.
 type ruleDoc struct {
 	Cron       string    `json:"cron,omitempty"`
 	Every      string    `json:"every,omitempty"`
@@ -22,7 +22,7 @@ func (r *Rule) document() ruleDoc {
 	return ruleDoc{r.Cron, duration(r.Every), r.TimeZone, r.DSTGap, r.DSTOverlap, r.StartsAt, r.EndsAt}
 }
 
-// newScheduleDoc is a definition as the API reads it and writes it, but for the payload.
+// newScheduleDoc is the API's form of a definition, without the payload.
 type newScheduleDoc struct {
 	ruleDoc
 	Tenant       string   `json:"tenant,omitempty"`
@@ -45,7 +45,7 @@ type newScheduleDoc struct {
 	Tags         []string `json:"tags,omitempty"`
 }
 
-// Document is the definition as the API reads it. Its name stands in the path.
+// Document returns the definition in the API's form. The name is not included, because it is part of the path.
 func (s *NewSchedule) Document() ([]byte, error) {
 	return withPayload(newScheduleDoc{
 		ruleDoc: s.document(), Tenant: s.Tenant, Missed: s.Missed, MissedWindow: duration(s.MissedWindow), MissedLimit: s.MissedLimit, MissedGrace: duration(s.MissedGrace),
@@ -54,7 +54,7 @@ func (s *NewSchedule) Document() ([]byte, error) {
 	}, s.Payload)
 }
 
-// scheduleDoc is a schedule as the API writes it.
+// scheduleDoc is the API's form of a schedule.
 type scheduleDoc struct {
 	newScheduleDoc
 	Name        string          `json:"name"`
@@ -76,7 +76,7 @@ type scheduleDoc struct {
 	OutOfRange map[string]string `json:"out_of_range"`
 }
 
-// UnmarshalJSON reads a definition as the API reads it: a field that is none is an error that names it.
+// UnmarshalJSON reads a definition in the API's form. An unknown field is an error that names it.
 func (s *NewSchedule) UnmarshalJSON(document []byte) error {
 	var d struct {
 		newScheduleDoc
@@ -94,7 +94,7 @@ func (s *NewSchedule) UnmarshalJSON(document []byte) error {
 	return err
 }
 
-// definition is what the document says.
+// definition converts the document.
 func (d *newScheduleDoc) definition(payload json.RawMessage) (NewSchedule, error) {
 	made := NewSchedule{
 		Rule:   Rule{Cron: d.Cron, TimeZone: d.TimeZone, DSTGap: d.DSTGap, DSTOverlap: d.DSTOverlap, StartsAt: d.StartsAt, EndsAt: d.EndsAt},
@@ -144,7 +144,7 @@ func (s *Schedule) UnmarshalJSON(document []byte) error {
 	return nil
 }
 
-// MarshalJSON writes the document the server wrote.
+// MarshalJSON returns the document that the server wrote.
 func (s *Schedule) MarshalJSON() ([]byte, error) {
 	if s.document == nil {
 		return []byte("null"), nil

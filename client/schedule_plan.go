@@ -7,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// SchedulePlan is what putting a definition would do.
+// SchedulePlan describes the effect of putting a definition.
 type SchedulePlan struct {
 	Tenant      string   `json:"tenant,omitempty"`
 	Action      string   `json:"action"` // create, change, or none
-	Fields      []string `json:"fields"` // what changes, by name; a header of a target as target.headers.NAME
+	Fields      []string `json:"fields"` // names of the fields that change; a target's header as target.headers.NAME
 	Version     int64    `json:"version"`
 	Description string   `json:"description"` // the new rule in words
 }
 
-// PlanSchedule says what PutScheduleDocument would change, and keeps nothing. It is refused what that would be refused.
-// Values are compared by what they mean, those of a target's headers too.
+// PlanSchedule returns what PutScheduleDocument would change, and changes nothing. It refuses what that call would refuse.
+// Values are compared by meaning, including those of a target's headers.
 func (c *Client) PlanSchedule(ctx context.Context, name string, definition json.RawMessage) (*SchedulePlan, error) {
 	if !utf8.Valid(definition) {
 		return nil, FieldErrors{{Field: "definition", Rule: textRule}}
@@ -34,8 +34,8 @@ func (c *Client) PlanSchedule(ctx context.Context, name string, definition json.
 	return &p, nil
 }
 
-// PutScheduleDocument is PutSchedule for a definition that is JSON already, as the API reads it. It is sent as it is: what is
-// given there is given, also where it is empty.
+// PutScheduleDocument is PutSchedule for a definition that is JSON already, in the API's form. It is sent byte for byte: a
+// field that is present counts as set, even if it is empty.
 func (c *Client) PutScheduleDocument(ctx context.Context, name string, definition json.RawMessage, condition Condition) (kept *Schedule, made bool, err error) {
 	if !utf8.Valid(definition) {
 		return nil, false, FieldErrors{{Field: "definition", Rule: textRule}}

@@ -12,29 +12,29 @@ import (
 
 // Rule says when a schedule is due. Zero fields take the server's defaults.
 type Rule struct {
-	Cron       string        // five fields, or six with seconds first, or @daily and its like. This or Every
+	Cron       string        // five fields, six with seconds first, or a name such as @daily. Set Cron or Every
 	Every      time.Duration // plain elapsed time from StartsAt or creation
 	TimeZone   string        // an IANA zone; "" means UTC
 	DSTGap     string        // run_at_transition, shift or skip
 	DSTOverlap string        // first, last or both
-	StartsAt   time.Time     // no instant before it
-	EndsAt     time.Time     // no instant at or after it
+	StartsAt   time.Time     // no run before it
+	EndsAt     time.Time     // no run at or after it
 }
 
-// NewSchedule is a schedule to be put. Zero fields take the server's defaults; the server judges every rule.
+// NewSchedule is a schedule to create or replace. Zero fields take the server's defaults; the server checks every rule.
 type NewSchedule struct {
 	Rule
 	Name   string // required, unique within its tenant
 	Tenant string
 
 	Missed       string        // all, once or skip
-	MissedWindow time.Duration // what was missed longer ago is not made up
-	MissedLimit  int           // with all: at most so many, the newest
-	MissedGrace  time.Duration // later than this counts as missed
+	MissedWindow time.Duration // runs missed longer ago are not made up
+	MissedLimit  int           // with all: maximum number of runs made up; the newest are kept
+	MissedGrace  time.Duration // a later run counts as missed
 	Overlap      string        // allow, skip, queue_one or cancel_running
 	Jitter       time.Duration
-	ExpectWithin time.Duration // dead man's switch: a success is expected so long after each instant
-	ExpectPaused bool          // also while it is paused
+	ExpectWithin time.Duration // dead man's switch: maximum time from each instant to a success
+	ExpectPaused bool          // also expect successes while paused
 	Paused       bool
 
 	Type         string // of its jobs; required
@@ -43,42 +43,42 @@ type NewSchedule struct {
 	MaxAttempts  int
 	Timeout      time.Duration
 	Backoff      []time.Duration
-	ExpiresAfter time.Duration // a run is cancelled when it has not started so long after it may. Zero means what the type says
+	ExpiresAfter time.Duration // a run is cancelled if it has not started this long after it may. Zero means the type's value
 	Target       *Target
 	Tags         []string
 }
 
-// Schedule is a schedule as it stood when the server answered.
+// Schedule is a schedule at the time of the server's answer.
 type Schedule struct {
 	NewSchedule        // Payload is a json.RawMessage
-	Version     int64  // rises with every change of the definition: what IfVersion takes
-	Description string // the rule in words; "" where it cannot be read
-	// Invalid says why it makes no runs: its stored definition cannot be read, or somebody changed its row so that it never comes
-	// due. Putting a definition, also the same one, mends it. "" means that nothing is wrong.
+	Version     int64  // rises with every change of the definition; use it for IfVersion
+	Description string // the rule in words; "" if it cannot be read
+	// Invalid says why the schedule makes no runs: its stored definition cannot be read, or its row was changed by hand so
+	// that it never comes due. Putting a definition repairs it, even the same one. "" means that it is valid.
 	Invalid     string
 	NextDue     time.Time
 	AccountedTo time.Time // every due instant up to here is in the ledger
-	WaitingFor  time.Time // the instant whose run waits for the one before it
+	WaitingFor  time.Time // the instant whose run waits for the previous run
 	PausedAt    time.Time
-	ExpectBy    time.Time // when a success is next missed
-	Alerted     bool      // a success was missed, and nothing has succeeded since
+	ExpectBy    time.Time // an alert is raised if no success is recorded by then
+	Alerted     bool      // a success was missed, and no run has succeeded since
 	Active      bool      // a run has not ended yet
-	TZData      string    // version of the time zone database that NextDue was computed with
+	TZData      string    // version of the time zone database used for NextDue
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
-	// OutOfRange is as of Job: {"next_due": "infinity"}.
+	// OutOfRange is like Job.OutOfRange: {"next_due": "infinity"}.
 	OutOfRange map[string]string
 
 	document []byte
 }
 
-// Document is the schedule as the server wrote it, byte for byte.
+// Document returns the schedule as the server wrote it, byte for byte.
 func (s *Schedule) Document() json.RawMessage { return s.document }
 
-// Condition says in which version a call may find a schedule.
+// Condition restricts a call to one version of a schedule.
 type Condition struct {
-	IfVersion int64 // only in this one: Schedule.Version. Zero means any
-	IfAbsent  bool  // Put: only where there is none yet
+	IfVersion int64 // only this Schedule.Version. Zero means any
+	IfAbsent  bool  // Put: only if there is none yet
 }
 
 func (c Condition) header() map[string]string {
@@ -92,8 +92,8 @@ func (c Condition) header() map[string]string {
 	return h
 }
 
-// PutSchedule makes a schedule, or replaces the definition there is as a whole; made tells which. Putting the same again
-// changes nothing. ErrChanged means that the condition does not hold. Without a condition it is tried again after a lost
+// PutSchedule creates a schedule or replaces its whole definition; made says which. Putting the same definition again
+// changes nothing. ErrChanged means that the condition is not met. Without a condition the call is retried after a lost
 // answer.
 func (c *Client) PutSchedule(ctx context.Context, s NewSchedule, condition Condition) (kept *Schedule, made bool, err error) {
 	body, err := s.Document()
@@ -103,7 +103,7 @@ func (c *Client) PutSchedule(ctx context.Context, s NewSchedule, condition Condi
 	return c.PutScheduleDocument(ctx, s.Name, body, condition)
 }
 
-// GetSchedule looks at a schedule. tenant "" means the token's own, or none.
+// GetSchedule returns a schedule. tenant "" means the token's tenant, or none.
 func (c *Client) GetSchedule(ctx context.Context, tenant, name string) (*Schedule, error) {
 	call := call{method: http.MethodGet, path: schedulePath(name), query: ofTenant(tenant), repeatable: true}
 	_, answer, err := c.do(ctx, call)
@@ -120,7 +120,7 @@ type ScheduleFilter struct {
 	Paused *bool
 }
 
-// Schedules goes through the schedules that match, by tenant and name. An error ends it: it comes with a nil schedule.
+// Schedules iterates over the schedules that match, by tenant and name. An error ends it and comes with a nil schedule.
 func (c *Client) Schedules(ctx context.Context, f ScheduleFilter) iter.Seq2[*Schedule, error] {
 	q := url.Values{"limit": {"1000"}}
 	setTenant(q, f.Tenant)
@@ -137,12 +137,12 @@ func (c *Client) DeleteSchedule(ctx context.Context, tenant, name string, condit
 	return err
 }
 
-// PauseSchedule stops a schedule until it is resumed. One that is paused stays as it is.
+// PauseSchedule pauses a schedule until it is resumed. It does not change a paused schedule.
 func (c *Client) PauseSchedule(ctx context.Context, tenant, name string) (*Schedule, error) {
 	return c.turn(ctx, tenant, name, "pause")
 }
 
-// ResumeSchedule ends a pause: runs that came due in it follow the missed policy, once.
+// ResumeSchedule ends a pause. Runs that came due in the pause follow the missed policy.
 func (c *Client) ResumeSchedule(ctx context.Context, tenant, name string) (*Schedule, error) {
 	return c.turn(ctx, tenant, name, "resume")
 }
@@ -156,7 +156,7 @@ func (c *Client) turn(ctx context.Context, tenant, name, act string) (*Schedule,
 	return readSchedule(call.name(), answer)
 }
 
-// TriggerSchedule makes a run now, beside the rule. It is not tried again after a lost answer.
+// TriggerSchedule makes a run now, outside the rule. It is not retried after a lost answer.
 func (c *Client) TriggerSchedule(ctx context.Context, tenant, name string) (*Job, error) {
 	call := call{method: http.MethodPost, path: schedulePath(name) + "/trigger", query: ofTenant(tenant)}
 	_, answer, err := c.do(ctx, call)
@@ -166,10 +166,11 @@ func (c *Client) TriggerSchedule(ctx context.Context, tenant, name string) (*Job
 	return readJob(call.name(), answer)
 }
 
-// noSchedule stands in a path for a name that no schedule can have, because its path leads elsewhere. No other path has it.
+// noSchedule replaces a name that a URL path cannot express, such as one that leads to another path. It is not a valid name.
 const noSchedule = "\x00"
 
-// schedulePath is the path of a schedule. Any other name may be one, so that there is none to send in place of those that cannot.
+// schedulePath returns the path of a schedule. A name that a path cannot express becomes noSchedule, because any valid name
+// could belong to another schedule.
 func schedulePath(name string) string {
 	switch name {
 	case "", ".", "..", "preview":

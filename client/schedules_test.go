@@ -92,7 +92,7 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// A name that no path can carry is refused; it never becomes the name of another schedule.
+// A name that a path cannot express is refused; it never becomes another schedule's name.
 func TestNamesOfNoSchedule(t *testing.T) {
 	c, ctx := newClient(t, nodetest.Start(t, "api"), nil), t.Context()
 	for _, name := range []string{"-", "-.", "-.."} {

@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// Stats is the whole in numbers, at most a second old.
+// Stats holds the queue and job counts, at most a second old.
 type Stats struct {
 	Now             time.Time    `json:"now"`     // the store's clock
-	Window          string       `json:"window"`  // the period that lags and counts by type are about
+	Window          string       `json:"window"`  // the period for lags and counts by type
 	Mode            string       `json:"mode"`    // how workers get jobs: ModeDirect or ModeQueues
 	Queues          []QueueStats `json:"queues"`  // one per priority, most urgent first
-	Workers         int          `json:"workers"` // that live
-	Slots           SlotStats    `json:"slots"`   // of these
+	Workers         int          `json:"workers"` // live ones
+	Slots           SlotStats    `json:"slots"`   // of the live workers
 	Types           []TypeStats  `json:"types"`
 	DeadLetters     int          `json:"dead_letters"`
-	Stuck           int          `json:"stuck"`     // running jobs whose lease has passed
-	Unhandled       int          `json:"unhandled"` // due jobs, queued ones included, of types that no worker handles
+	Stuck           int          `json:"stuck"`     // running jobs whose lease has expired
+	Unhandled       int          `json:"unhandled"` // due jobs, including queued ones, of types that no worker handles
 	Capped          bool         `json:"capped"`    // DeadLetters or Unhandled stopped at 100,000
 	OldestSnapshot  string       `json:"oldest_snapshot"`
 	HistoryOverflow int          `json:"history_overflow"`
-	SetApartRows    int          `json:"set_apart_rows"` // rows that raise an error and are set apart, so that they stop no other
+	SetApartRows    int          `json:"set_apart_rows"` // rows that raise an error and were set apart, so that they do not block others
 	SetApart        []ApartRow   `json:"set_apart"`      // some of these
 
 	document []byte
@@ -30,32 +30,32 @@ type Stats struct {
 
 // ApartRow is a row that raises an error and is set apart.
 type ApartRow struct {
-	Row     string    `json:"row"`   // such as "job 17 (mail.send)"
-	Act     string    `json:"act"`   // what was being done to it
-	Error   string    `json:"error"` // what the database said
-	Tries   int       `json:"tries"` // how often it was met in a row
+	Row     string    `json:"row"`   // for example "job 17 (mail.send)"
+	Act     string    `json:"act"`   // the action that failed
+	Error   string    `json:"error"` // the database's error
+	Tries   int       `json:"tries"` // failures in a row
 	Since   time.Time `json:"since"`
-	RetryAt time.Time `json:"retry_at"` // when it is met again, mended or not
+	RetryAt time.Time `json:"retry_at"` // when it is tried again
 }
 
-// How workers get jobs.
+// The ways in which workers get jobs.
 const (
-	ModeDirect = "direct" // they claim from the table
+	ModeDirect = "direct" // they claim jobs from the table
 	ModeQueues = "queues" // the tick publishes to a queue per priority
 )
 
 // Document is the answer as the server wrote it, byte for byte.
 func (s *Stats) Document() json.RawMessage { return s.document }
 
-// SlotStats is how many slots live workers have, and how many are in use, as they said at most 30 s ago.
+// SlotStats counts the slots of live workers and those in use, as reported at most 30 s ago.
 type SlotStats struct {
 	All           int `json:"all"`            // jobs that they can run at once
-	Busy          int `json:"busy"`           // of these, in use
-	ForDeliveries int `json:"for_deliveries"` // of All, those that deliveries to targets may use
-	Deliveries    int `json:"deliveries"`     // of these, in use
+	Busy          int `json:"busy"`           // slots of All in use
+	ForDeliveries int `json:"for_deliveries"` // slots of All that deliveries to targets may use
+	Deliveries    int `json:"deliveries"`     // slots of ForDeliveries in use
 }
 
-// QueueStats is one priority in numbers. Durations are as Go writes them.
+// QueueStats holds the counts of one priority. Durations are in Go's format.
 type QueueStats struct {
 	Priority  Priority `json:"priority"`
 	Scheduled int      `json:"scheduled"`
@@ -68,7 +68,7 @@ type QueueStats struct {
 	LagP99    string   `json:"lag_p99"`
 }
 
-// TypeStats is what happened to the jobs of one type in the window.
+// TypeStats holds the counts of one type in the window.
 type TypeStats struct {
 	Type      string `json:"type"`
 	Starts    int64  `json:"starts"`
@@ -78,12 +78,12 @@ type TypeStats struct {
 	Cancelled int64  `json:"cancelled"`
 	Lost      int64  `json:"lost"`
 	Snoozed   int64  `json:"snoozed"`
-	Strayed   int64  `json:"strayed"`   // messages that came to workers without a handler, and were passed on
+	Strayed   int64  `json:"strayed"`   // messages that workers without a handler received and passed on
 	Workers   int    `json:"workers"`   // live ones that have a handler for it
-	Unhandled int    `json:"unhandled"` // its due jobs, where no worker handles it
+	Unhandled int    `json:"unhandled"` // its due jobs if no worker handles the type
 }
 
-// Stats asks for the numbers.
+// Stats returns the counts.
 func (c *Client) Stats(ctx context.Context) (*Stats, error) {
 	call := call{method: http.MethodGet, path: "/v1/stats", repeatable: true}
 	_, body, err := c.do(ctx, call)
@@ -97,8 +97,7 @@ func (c *Client) Stats(ctx context.Context) (*Stats, error) {
 	return &s, nil
 }
 
-// Ready returns nil when the server can accept jobs: its store is reachable, writable and of a known schema
-// version.
+// Ready returns nil if the server can accept jobs: its store is reachable, writable and has a known schema version.
 func (c *Client) Ready(ctx context.Context) error {
 	call := call{method: http.MethodGet, path: "/readyz", repeatable: true}
 	_, body, err := c.do(ctx, call)

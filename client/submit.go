@@ -6,12 +6,11 @@ import (
 	"net/http"
 )
 
-// Submit submits one job and returns it once it is on disk. Where its dedupe key is taken it returns the live job
-// that has it, with Duplicate set.
+// Submit submits one job and returns it once it is stored on disk. If a live job already has its dedupe key, Submit returns
+// that job with Duplicate set.
 //
-// It is tried again after a lost answer: its Idempotency-Key, by itself a random one, makes a repeat get the first
-// answer. ErrUnknown means that no try was answered; a further call with the same document and IdempotencyKey finds
-// out.
+// It is retried after a lost answer. Its Idempotency-Key, a random one by default, makes the repeat get the first answer.
+// ErrUnknown means that no try was answered; call it again with the same document and IdempotencyKey to find out.
 func (c *Client) Submit(ctx context.Context, job NewJob) (*Job, error) {
 	document, err := job.Document()
 	if err != nil {

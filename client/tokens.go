@@ -9,37 +9,37 @@ import (
 	"time"
 )
 
-// Role says what a token may do; each may do what those before it may.
+// Role says what a token may do. Each role includes the ones before it.
 type Role string
 
 // The roles.
 const (
-	RoleRead   Role = "read"   // look
+	RoleRead   Role = "read"   // read
 	RoleSubmit Role = "submit" // submit, cancel, retry and reschedule jobs
 	RoleAdmin  Role = "admin"  // everything
 )
 
-// NewToken is a token to be made.
+// NewToken is a token to create.
 type NewToken struct {
-	Name      string // what it is for; required
+	Name      string // its purpose; required
 	Role      Role   // required
-	Tenant    string // the only tenant it sees and touches. Zero means all
+	Tenant    string // the only tenant that it may access. Zero means all
 	ExpiresAt time.Time
 }
 
-// Token is a bearer token as the server keeps it.
+// Token is a bearer token as stored by the server.
 type Token struct {
-	ID        string    `json:"id"` // names it; no secret
+	ID        string    `json:"id"` // identifies it; not secret
 	Name      string    `json:"name"`
 	Role      Role      `json:"role"`
 	Tenant    string    `json:"tenant,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	ExpiresAt time.Time `json:"expires_at,omitzero"` // zero means never
-	Text      string    `json:"token,omitempty"`     // what its holder sends: in the answer to CreateToken only
+	Text      string    `json:"token,omitempty"`     // the secret that its holder sends; only in the answer to CreateToken
 }
 
-// CreateToken makes a token. Its Text is in this answer and nowhere else. The call is not tried again after a lost
-// answer: a token may then be there that nobody knows, in the list by its name.
+// CreateToken creates a token. Only this answer contains its Text. The call is not retried after a lost answer; a token that
+// nobody knows may then exist, listed under its name.
 func (c *Client) CreateToken(ctx context.Context, t NewToken) (*Token, error) {
 	fields := map[string]string{"name": t.Name, "role": string(t.Role)}
 	if t.Tenant != "" {
@@ -64,12 +64,13 @@ func (c *Client) CreateToken(ctx context.Context, t NewToken) (*Token, error) {
 	return &made, nil
 }
 
-// Tokens goes through the tokens, by id. An error ends it: it comes with a nil token.
+// Tokens iterates over the tokens, by id. An error ends it and comes with a nil token.
 func (c *Client) Tokens(ctx context.Context) iter.Seq2[*Token, error] {
 	return listed[Token](ctx, c, "/v1/tokens", url.Values{"limit": {"1000"}})
 }
 
-// RevokeToken makes a token worthless, everywhere within seconds. ErrNotFound: there is none, or it was revoked.
+// RevokeToken revokes a token; within seconds it is refused everywhere. ErrNotFound means that it does not exist or was
+// already revoked.
 func (c *Client) RevokeToken(ctx context.Context, id string) error {
 	return c.remove(ctx, "/v1/tokens/"+segment(id))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/belfry-dev/belfry/client"
 )
 
-// patient answers ?wait= as a server does: once the job has ended, or the time is over.
+// patient answers ?wait= as a server does: after the job ends or the time is over.
 type patient struct {
 	end   time.Time // of the job
 	waits []time.Duration
@@ -43,8 +43,7 @@ func (p *patient) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 }
 
-// TestWaitUnderATimeout: whatever an http.Client allows a request, Wait returns when the job has ended, without a try that
-// fails.
+// TestWaitUnderATimeout: whatever the timeout of the http.Client, Wait returns when the job has ended, without a failed try.
 func TestWaitUnderATimeout(t *testing.T) {
 	for timeout, most := range map[time.Duration]time.Duration{0: 30 * time.Second, 10 * time.Second: 8 * time.Second, time.Second: 900 * time.Millisecond, 50 * time.Millisecond: 45 * time.Millisecond, 10 * time.Minute: 30 * time.Second} {
 		t.Run(timeout.String(), func(t *testing.T) {
@@ -69,7 +68,7 @@ func TestWaitUnderATimeout(t *testing.T) {
 	}
 }
 
-// TestWaitUnderATransportsTimeout: that of the answer's header counts too.
+// TestWaitUnderATransportsTimeout: the transport's timeout for response headers counts too.
 func TestWaitUnderATransportsTimeout(t *testing.T) {
 	var asked string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,5 +1,5 @@
-// Package belfrytx submits jobs inside a PostgreSQL transaction of the caller's, with pgx: the job exists exactly if
-// the transaction commits. The database must be the one Belfry keeps its jobs in.
+// Package belfrytx submits jobs in the caller's own PostgreSQL transaction, with pgx: the job exists if and only if the
+// transaction commits. The database must be Belfry's.
 package belfrytx
 
 import (
@@ -15,20 +15,20 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Submitted says which job a submit led to.
+// Submitted is the result of a submit.
 type Submitted struct {
 	ID        string
-	RunAt     time.Time // by the clock of the database: the time at which the transaction began
+	RunAt     time.Time // by the database's clock: the time at which the transaction began
 	CreatedAt time.Time
-	Duplicate bool // the dedupe key is taken, and this is the live job that has it
+	Duplicate bool // the dedupe key is taken, and this is the live job that holds it
 }
 
-// SubmitTx submits a job in tx. The rules are those of the API: what breaks one is client.FieldErrors, and the
-// transaction goes on. Any other error comes from PostgreSQL, which refuses all but a rollback then.
+// SubmitTx submits a job in tx. It checks the rules of the API. A job that breaks one gets client.FieldErrors, and the
+// transaction stays usable. Any other error comes from PostgreSQL, which then accepts only a rollback.
 //
-// Rolled back, there was no job. Committed, workers find it within their next look, a second or two. A dedupe key
-// that another open transaction holds is waited for until that one ends: set lock_timeout, or give ctx a deadline,
-// where that could be long.
+// After a rollback the job does not exist. After the commit, workers find it at their next claim, within a second or two. If
+// another open transaction holds the dedupe key, the call waits until that one ends: set lock_timeout or a deadline for ctx
+// if that could take long.
 func SubmitTx(ctx context.Context, tx pgx.Tx, job client.NewJob) (Submitted, error) {
 	all, err := SubmitBatchTx(ctx, tx, []client.NewJob{job})
 	if err != nil {
@@ -37,7 +37,7 @@ func SubmitTx(ctx context.Context, tx pgx.Tx, job client.NewJob) (Submitted, err
 	return all[0], nil
 }
 
-// SubmitBatchTx submits up to 10,000 jobs in tx, all or none; item i is for job i.
+// SubmitBatchTx submits up to 10,000 jobs in tx, either all or none. Item i is for job i.
 func SubmitBatchTx(ctx context.Context, tx pgx.Tx, jobs []client.NewJob) ([]Submitted, error) {
 	rows := make([]core.NewJob, len(jobs))
 	for i := range jobs {
@@ -57,7 +57,7 @@ func SubmitBatchTx(ctx context.Context, tx pgx.Tx, jobs []client.NewJob) ([]Subm
 	return submitted, nil
 }
 
-// row is the job as the store takes it.
+// row returns the job in the store's form.
 func row(j *client.NewJob) (core.NewJob, error) {
 	n := core.NewJob{
 		Type: j.Type, Tenant: j.Tenant, RunAt: j.RunAt, Delay: j.Delay, DedupeKey: j.DedupeKey, MaxAttempts: j.MaxAttempts,

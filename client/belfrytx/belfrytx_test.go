@@ -56,7 +56,7 @@ func connect(t *testing.T, address string, mode pgx.QueryExecMode) *pgx.Conn {
 	return conn
 }
 
-// full is a job that uses every field, hostile texts included.
+// full is a job with every field set, including hostile texts.
 func full() client.NewJob {
 	return client.NewJob{
 		Type: "mail.send", Payload: json.RawMessage("{ \"a\" : 1e5,\"n\":-0, \"t\":\"it's \\\\ {} é 🎉\"}"), Priority: client.Bulk, Tenant: `o'b"r\{ien},%s $1`,
@@ -66,7 +66,7 @@ func full() client.NewJob {
 	}
 }
 
-// The row is the same as the one the API writes, in whichever way the driver talks to the server.
+// The row equals the one that the API writes, in every query mode of the driver.
 func TestRowIsTheOneTheStoreWrites(t *testing.T) {
 	store, address := openStore(t)
 	job := full()
@@ -192,7 +192,7 @@ func TestWithoutASchema(t *testing.T) {
 	}
 }
 
-// A job that commits long after its run_at, behind what was claimed meanwhile, is run all the same.
+// A job that commits long after its run_at, behind jobs claimed since, still runs.
 func TestLateCommitIsRun(t *testing.T) {
 	_, address := openStore(t)
 	node, err := postgres.Open(t.Context(), address, postgres.Options{})
@@ -212,7 +212,7 @@ func TestLateCommitIsRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 3 { // the claim goes on beyond the late job's run_at
+	for range 3 { // claims continue past the late job's run_at
 		job, err := c.Submit(t.Context(), client.NewJob{Type: "echo"})
 		if err != nil {
 			t.Fatal(err)
@@ -234,7 +234,7 @@ func TestLateCommitIsRun(t *testing.T) {
 	}
 }
 
-// The rights that docs/client.md names are enough, and each of them is needed.
+// The rights in docs/client.md are sufficient, and each of them is needed.
 func TestRightsOfTheRole(t *testing.T) {
 	_, address := openStore(t)
 	conn := connect(t, address, pgx.QueryExecModeCacheStatement)

@@ -47,8 +47,8 @@ func TestDedupeKeys(t *testing.T) {
 	}
 }
 
-// A key whose holder an open transaction is cancelling is waited for: it goes to this job if that one commits, and stays
-// with the holder if it rolls back.
+// If an open transaction is cancelling the job that holds a key, the submit waits for it. It gets the key if that
+// transaction commits; the holder keeps it after a rollback.
 func TestKeyWhoseHolderIsBeingCancelled(t *testing.T) {
 	_, address := openStore(t)
 	conns := []*pgx.Conn{connect(t, address, pgx.QueryExecModeCacheStatement), connect(t, address, pgx.QueryExecModeCacheStatement), connect(t, address, pgx.QueryExecModeCacheStatement)}
@@ -93,8 +93,8 @@ func TestKeyWhoseHolderIsBeingCancelled(t *testing.T) {
 	}
 }
 
-// 64 transactions at once submit the same key; the first to have it rolls back. One job remains, and all that
-// committed name it.
+// 64 concurrent transactions submit the same key, and the first to get it rolls back. One job remains, and every committed
+// transaction names it.
 func TestDedupeRaceOf64(t *testing.T) {
 	store, address := openStore(t)
 	const racers = 64
@@ -113,7 +113,7 @@ func TestDedupeRaceOf64(t *testing.T) {
 	answers := make([]belfrytx.Submitted, racers-1)
 	errs := make([]error, racers-1)
 	var racing sync.WaitGroup
-	t.Cleanup(racing.Wait) // whatever fails before; the test's context has ended by then
+	t.Cleanup(racing.Wait) // also after a failure; the test's context has ended by then
 	for i := range answers {
 		racing.Go(func() {
 			errs[i] = pgx.BeginFunc(t.Context(), conns[i], func(tx pgx.Tx) (err error) {

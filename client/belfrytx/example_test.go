@@ -11,7 +11,7 @@ import (
 	"github.com/belfry-dev/belfry/client/belfrytx"
 )
 
-// The order and the job that confirms it exist together, or neither does.
+// The order and its confirmation job exist together or not at all.
 func ExampleSubmitTx() {
 	confirm := func(ctx context.Context, conn *pgx.Conn, order int) error {
 		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
@@ -31,7 +31,7 @@ func ExampleSubmitTx() {
 	fmt.Println(confirm(context.Background(), conn, 42))
 }
 
-// All of them, or none.
+// Either all jobs exist or none.
 func ExampleSubmitBatchTx() {
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, os.Getenv("BELFRY_DATABASE_URL"))

@@ -28,7 +28,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// printed is what run writes to standard output, which fits into a pipe.
+// printed returns what run writes to standard output. It must fit into a pipe.
 func printed(t *testing.T, run func()) string {
 	t.Helper()
 	r, w, err := os.Pipe()

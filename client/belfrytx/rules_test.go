@@ -16,7 +16,7 @@ import (
 	"github.com/belfry-dev/belfry/internal/rulestest"
 )
 
-// newJob is a case as users of the client say it; some cannot be said.
+// newJob converts a case to the client's form; some cases have none.
 func newJob(c rulestest.Case) (j client.NewJob, ok bool) {
 	if c.Job == nil || c.Job.Trace != "" {
 		return j, false
@@ -37,13 +37,13 @@ func newJob(c rulestest.Case) (j client.NewJob, ok bool) {
 			again, err = json.Marshal(j.Target)
 		}
 		if err != nil || j.Target == nil || string(again) != string(c.Job.Target) {
-			return j, false // no client.Target is written like this
+			return j, false // client.Target cannot express this
 		}
 	}
 	return j, true
 }
 
-// The table that HTTP and SQL are held against too. Nothing that is refused was sent: the transaction goes on.
+// The table of HTTP and SQL holds here too. A refused job was not sent to the server, so the transaction stays usable.
 func TestRules(t *testing.T) {
 	store, address := openStore(t)
 	conn := connect(t, address, pgx.QueryExecModeCacheStatement)
@@ -86,7 +86,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// What a job does not say its type's definition says; a target of its own marks its type.
+// A job takes missing values from its type's definition, and a job with a target marks its type.
 func TestWhatTheTypeSays(t *testing.T) {
 	store, address := openStore(t)
 	conn := connect(t, address, pgx.QueryExecModeCacheStatement)
@@ -120,8 +120,8 @@ func TestWhatTheTypeSays(t *testing.T) {
 	}
 }
 
-// Times are judged by the database's clock, as belfry.submit judges them: here by a transaction that began before the job
-// expires, whatever this process's clock says now.
+// Times are compared with the database's clock, as in belfry.submit: here with a transaction that began before the job
+// expires, whatever this process's clock shows.
 func TestTimesAreJudgedByTheDatabase(t *testing.T) {
 	_, address := openStore(t)
 	conn := connect(t, address, pgx.QueryExecModeCacheStatement)

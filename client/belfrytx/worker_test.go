@@ -15,7 +15,7 @@ import (
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
 
-// Jobs from SQL, from Go and over HTTP run alike, and can be looked at and cancelled from everywhere.
+// Jobs from SQL, from Go and over HTTP run alike, and every interface can read and cancel them.
 func TestJobsFromEverywhereRunAlike(t *testing.T) {
 	_, address := openStore(t)
 	node, err := postgres.Open(t.Context(), address, postgres.Options{})
