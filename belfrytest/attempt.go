@@ -10,16 +10,16 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// attempt is one run of one job, from its claim until its end is recorded. Fields are guarded by the claimGate's mu.
+// attempt is one run of one job, from its claim until its end is recorded. The claimGate's mu guards its fields.
 type attempt struct {
 	job      core.Job
 	entered  bool          // its handler has been called
 	over     bool          // its context has ended
-	returned bool          // it is back
-	beats    int           // heartbeats answered
-	stale    bool          // one of them said that the lease is lost
+	returned bool          // its handler has returned
+	beats    int           // heartbeats that were answered
+	stale    bool          // a heartbeat found the lease lost
 	ending   bool          // its context has ended or is about to
-	advanced time.Duration // by how much the clock was advanced meanwhile
+	advanced time.Duration // how far the clock was advanced during the attempt
 }
 
 func (a *attempt) ref() core.Ref { return core.Ref{ID: a.job.ID, Token: a.job.LeaseToken} }
@@ -40,8 +40,8 @@ func (g *claimGate) watched(handlers core.Handlers) core.Handlers {
 	return all
 }
 
-// attemptContext is a handler's context. The worker ends an attempt whose timeout passed by the advanced clock as it
-// ends any other: as cancelled, for a cause. To the handler that is to look like a deadline, as in production.
+// attemptContext is a handler's context. If the advanced clock passes the timeout, the worker cancels the attempt with a
+// cause. This context then returns DeadlineExceeded to the handler, as in production.
 type attemptContext struct {
 	context.Context // the worker's
 	done            chan struct{}
@@ -50,14 +50,14 @@ type attemptContext struct {
 	err error
 }
 
-// newAttemptContext returns a handler's context; it calls ended when it has ended.
+// newAttemptContext returns a handler's context. It calls ended when the context ends.
 func newAttemptContext(parent context.Context, ended func()) (*attemptContext, context.CancelFunc) {
 	c := &attemptContext{Context: parent, done: make(chan struct{})}
 	stop := context.AfterFunc(parent, func() { c.end(); ended() })
 	return c, func() { stop() }
 }
 
-// end makes the context end as its parent did.
+// end ends the context in the same way as its parent.
 func (c *attemptContext) end() {
 	err := c.Context.Err()
 	if errors.Is(context.Cause(c.Context), core.ErrTimeout) {
@@ -72,7 +72,7 @@ func (c *attemptContext) end() {
 // Done is closed when the handler must stop.
 func (c *attemptContext) Done() <-chan struct{} { return c.done }
 
-// Err is nil until then.
+// Err returns nil until Done is closed.
 func (c *attemptContext) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 
 func nothing(context.Context, *handler.Job[note]) error { return nil }
 
-// BenchmarkEngine is the start and the end of an engine that has nothing to do.
+// BenchmarkEngine measures the start and the end of an idle engine.
 func BenchmarkEngine(b *testing.B) {
 	for b.Loop() {
 		t := &exampleT{}
@@ -19,7 +19,7 @@ func BenchmarkEngine(b *testing.B) {
 	}
 }
 
-// BenchmarkJob is one job from Submit to its end.
+// BenchmarkJob measures one job from Submit to its end.
 func BenchmarkJob(b *testing.B) {
 	e := belfrytest.New(b, setOf(nothing))
 	for b.Loop() {

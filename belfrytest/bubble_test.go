@@ -11,7 +11,7 @@ import (
 	"github.com/belfry-dev/belfry/handler"
 )
 
-// TestInABubble: an engine works in a bubble of testing/synctest too, where handlers may sleep.
+// TestInABubble: an engine also works in a bubble of testing/synctest, in which handlers may sleep.
 func TestInABubble(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

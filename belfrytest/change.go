@@ -7,7 +7,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Job returns a job as it stands, live or ended.
+// Job returns a job in its current state, whether live or ended.
 func (e *Engine) Job(id int64) core.Job {
 	e.t.Helper()
 	job, err := e.store.Get(context.Background(), id)
@@ -17,14 +17,14 @@ func (e *Engine) Job(id int64) core.Job {
 	return job
 }
 
-// Errors returns the attempts of a job that were not a success, oldest first.
+// Errors returns the failed attempts of a job, oldest first.
 func (e *Engine) Errors(id int64) []core.AttemptError {
 	e.t.Helper()
 	return e.Job(id).Errors
 }
 
-// Cancel cancels a job and returns it as it stands then. The handler of a running one is told: its context has ended,
-// or is about to, when Cancel returns, and the job ends with the next Drain or WaitFor. A job that has ended ends the test.
+// Cancel cancels a job and returns it. When Cancel returns, the context of a running handler has ended or is about to; the
+// job then ends in the next Drain or WaitFor. It fails the test if the job has ended.
 func (e *Engine) Cancel(id int64) core.Job {
 	e.t.Helper()
 	job, err := e.store.Cancel(context.Background(), id)
@@ -37,7 +37,7 @@ func (e *Engine) Cancel(id int64) core.Job {
 	return job
 }
 
-// Retry puts a dead letter back, due now, as an operator does. A job that has not failed ends the test.
+// Retry makes a dead letter due now, as an operator does. It fails the test if the job has not failed.
 func (e *Engine) Retry(id int64) core.Job {
 	e.t.Helper()
 	job, err := e.store.Retry(context.Background(), id)
@@ -47,7 +47,7 @@ func (e *Engine) Retry(id int64) core.Job {
 	return job
 }
 
-// Reschedule makes a job that has not started due at an instant. One that has ends the test.
+// Reschedule changes the time of a job that has not started. It fails the test if the job has started.
 func (e *Engine) Reschedule(id int64, at time.Time) core.Job {
 	e.t.Helper()
 	job, err := e.store.Reschedule(context.Background(), id, core.When{At: at})

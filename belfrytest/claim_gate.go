@@ -8,23 +8,23 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// claimGate is the worker's store. It passes claims on only while the test drives the engine, and notes what is claimed,
-// extended and ended, so that the test knows when nothing is left to do.
+// claimGate is the worker's store. It passes claims on only while the test drives the engine. It records claims, extensions
+// and ends, so that the test knows when nothing is left to do.
 type claimGate struct {
 	core.WorkStore
 	now     func() time.Time
-	beating sync.RWMutex // held for writing while no heartbeat may be under way
+	beating sync.RWMutex // locked for writing to keep heartbeats out
 
 	mu       sync.Mutex
 	changed  chan struct{} // closed at the next change
-	open     bool          // claims may pass
-	only     *core.Lane    // of this lane alone, and one job; nil: any
-	claiming int           // claims under way
+	open     bool          // claims are passed on
+	only     *core.Lane    // claim only one job of this lane; nil: any job
+	claiming int           // claims in progress
 	active   map[core.Ref]*attempt
 	handlers map[*attempt]bool // handlers that have not returned
-	runs     int               // attempts claimed since begin
+	runs     int               // attempts claimed since begin was called
 	steps    int               // rises whenever an attempt makes progress
-	err      error             // of a claim or an end since begin
+	err      error             // error of a claim or an end since begin was called
 }
 
 func newClaimGate(store core.WorkStore, now func() time.Time) *claimGate {
@@ -37,27 +37,27 @@ func (g *claimGate) begin() {
 	g.runs, g.err = 0, nil
 }
 
-// change returns what is closed at the next change.
+// change returns a channel that is closed at the next change.
 func (g *claimGate) change() <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.changed
 }
 
-// tell says that something changed. mu is held.
+// tell announces a change. The caller holds mu.
 func (g *claimGate) tell() {
 	close(g.changed)
 	g.changed = make(chan struct{})
 }
 
-// step says that an attempt came further. mu is held.
+// step records that an attempt made progress. The caller holds mu.
 func (g *claimGate) step() {
 	g.steps++
 	g.tell()
 }
 
-// let opens the claimGate, for one job of a lane or, with nil, for any. It stays as it is where something has changed
-// since seen was returned by change: the lane was chosen from what is no longer so.
+// let opens the claimGate, for one job of a lane or, with nil, for any job. If something has changed since change returned
+// seen, it does nothing: the lane was chosen from an outdated state.
 func (g *claimGate) let(only *core.Lane, seen <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -66,7 +66,7 @@ func (g *claimGate) let(only *core.Lane, seen <-chan struct{}) {
 	}
 }
 
-// shut closes the claimGate and waits for the claims under way.
+// shut closes the claimGate and waits for the claims in progress.
 func (g *claimGate) shut() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -79,14 +79,14 @@ func (g *claimGate) shut() {
 	}
 }
 
-// ClaimDue passes the claim on while the claimGate is open. Every claim looks at the whole lane: what the worker left out
-// because it has seen it lately may have changed with the clock.
+// ClaimDue passes a claim on while the claimGate is open. It claims from the whole lane: rows that the worker skips because
+// it saw them recently may have become due when the clock was advanced.
 func (g *claimGate) ClaimDue(ctx context.Context, req core.ClaimRequest) (core.ClaimResult, error) {
 	none := core.ClaimResult{Taken: make([]core.Taken, len(req.Quotas)), DueIn: time.Hour}
 	g.mu.Lock()
 	var asked []int
 	for i, q := range req.Quotas {
-		none.Taken[i].LastTenant = q.TenantAfter // an answer that takes nothing ends no tenant's turn
+		none.Taken[i].LastTenant = q.TenantAfter // no tenant's turn ends with an empty answer
 		if g.open && (g.only == nil || g.only.Priority == q.Priority && g.only.Type == q.Type) {
 			asked = append(asked, i)
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// TestAGateIsNotOpenedByWhatIsNoLongerSo: a lane chosen before a job was claimed may not be the first any more.
+// TestAGateIsNotOpenedByWhatIsNoLongerSo: a lane that was chosen before a job was claimed may no longer be the first.
 func TestAGateIsNotOpenedByWhatIsNoLongerSo(t *testing.T) {
 	t.Parallel()
 	g := newClaimGate(nil, nil)

@@ -7,18 +7,18 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Now is what the clock shows.
+// Now returns the time of the engine's clock.
 func (e *Engine) Now() time.Time {
 	return e.start.Add(time.Duration(e.offset.Load()) * time.Microsecond)
 }
 
-// Advance lets d go by: it runs what is due now, moves the clock to each instant at which something more becomes due,
-// runs that to its end, and so on until the clock shows d more. On the way the scheduler ticks, jobs expire, leases
-// of running attempts are kept and their timeouts pass.
+// Advance moves the clock by d. It runs what is due now, moves the clock to the next instant at which something becomes due,
+// runs that to its end, and so on. On the way the scheduler ticks, jobs expire, running attempts keep their leases, and
+// their timeouts pass.
 //
-// An attempt that ran already when Advance was called (see WaitFor) goes on meanwhile and is waited for only once its
-// context ends: where it is to end before time passes, call WaitFor or Drain first. One that begins meanwhile is
-// waited for, so its handler must return without the clock's help.
+// An attempt that was running when Advance was called (see WaitFor) continues. Advance waits for it only after its context
+// has ended; to let it end earlier, call WaitFor or Drain first. Advance waits for every attempt that begins in it, so their
+// handlers must return without a move of the clock.
 func (e *Engine) Advance(d time.Duration) {
 	e.t.Helper()
 	defer e.drive("Advance")()
@@ -37,9 +37,9 @@ func (e *Engine) Advance(d time.Duration) {
 	}
 }
 
-// Skip lets d go by while nothing of Belfry works: no tick, no worker, no heartbeat, as when its machine sleeps or is
-// cut off. Leases that pass are lost: their jobs are taken from the handlers, whose contexts end with
-// core.ErrLeaseLost. What became due runs with the next Drain, Advance or WaitFor.
+// Skip moves the clock by d while Belfry is stopped: no tick, no worker, no heartbeat, as when its machine sleeps or is cut
+// off. Leases that expire are lost: the contexts of their handlers end with core.ErrLeaseLost. Jobs that became due run in
+// the next Drain, Advance or WaitFor.
 func (e *Engine) Skip(d time.Duration) {
 	e.t.Helper()
 	defer e.drive("Skip")()
@@ -65,8 +65,8 @@ func (e *Engine) Skip(d time.Duration) {
 	e.moved(d)
 }
 
-// pass moves the clock by d, within which nothing becomes due. Whatever runs keeps its lease: the heartbeats of d are
-// made up for before anyone looks.
+// pass moves the clock by d, within which nothing becomes due. Running attempts keep their leases: the heartbeats of this
+// time are sent before anything reads the leases.
 func (e *Engine) pass(act string, d time.Duration) {
 	e.t.Helper()
 	e.offset.Add(d.Microseconds())
@@ -74,7 +74,7 @@ func (e *Engine) pass(act string, d time.Duration) {
 	e.beat(act)
 }
 
-// moved tells the worker and the attempts that the clock was moved by d.
+// moved tells the worker and the attempts that the clock has moved by d.
 func (e *Engine) moved(d time.Duration) {
 	e.claimGate.mu.Lock()
 	for _, a := range e.claimGate.active {
@@ -94,7 +94,7 @@ func (e *Engine) timeoutOf(a *attempt) time.Duration {
 	return e.opts.Timeout
 }
 
-// untilTimeout is the least of next and what is left to any running attempt.
+// untilTimeout returns the smaller of next and the shortest time to a timeout of a running attempt.
 func (e *Engine) untilTimeout(next time.Duration) time.Duration {
 	e.claimGate.mu.Lock()
 	defer e.claimGate.mu.Unlock()
@@ -106,8 +106,8 @@ func (e *Engine) untilTimeout(next time.Duration) time.Duration {
 	return next
 }
 
-// beat has the leases of all attempts extended and what they are told heard: that cancel is wanted, that a lease
-// is lost.
+// beat extends the leases of all attempts, and waits until the worker has handled the answers: cancel is wanted, or the
+// lease is lost.
 func (e *Engine) beat(act string) {
 	e.t.Helper()
 	e.await(act, "handlers to be entered", func() bool {

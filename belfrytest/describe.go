@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	maxDescribed = 20  // jobs in one failure
-	maxPayload   = 200 // bytes of a payload
+	maxDescribed = 20  // maximum jobs in one failure text
+	maxPayload   = 200 // maximum bytes of a payload
 )
 
-// describe tells a job: what it is, where it stands, and how its attempts ended.
+// describe describes a job: its fields, its state, and how its attempts ended.
 func (e *Engine) describe(job core.Job) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "  job %d %q: %s, attempt %d of %d", job.ID, job.Type, job.Status, job.Attempts, job.MaxAttempts)
@@ -43,7 +43,7 @@ func (e *Engine) describe(job core.Job) string {
 	return text.String()
 }
 
-// relative is an instant as seen from now.
+// relative writes an instant relative to the clock.
 func (e *Engine) relative(at time.Time) string {
 	switch d := at.Sub(e.Now()); {
 	case d > 0:
@@ -61,7 +61,7 @@ func shorten(text string) string {
 	return strings.ToValidUTF8(text[:maxPayload], "") + fmt.Sprintf("… (%d bytes)", len(text))
 }
 
-// describeAll tells several jobs.
+// describeAll describes several jobs.
 func (e *Engine) describeAll(jobs []core.Job) string {
 	var text strings.Builder
 	for _, job := range jobs[:min(len(jobs), maxDescribed)] {
@@ -73,7 +73,7 @@ func (e *Engine) describeAll(jobs []core.Job) string {
 	return text.String()
 }
 
-// describeLive tells what has not ended, running jobs first.
+// describeLive describes the live jobs, running ones first.
 func (e *Engine) describeLive() string {
 	e.t.Helper()
 	live := e.list(core.ListQuery{Statuses: []core.Status{core.Scheduled, core.Queued, core.Running}})
@@ -81,7 +81,7 @@ func (e *Engine) describeLive() string {
 	return e.describeAll(live)
 }
 
-// describeMisses tells the jobs that were submitted and, of those of the type, what does not hold.
+// describeMisses describes the submitted jobs of the type, and for each the matches that fail.
 func (e *Engine) describeMisses(jobType string, match []Match) string {
 	e.t.Helper()
 	jobs := e.list(core.ListQuery{Type: jobType})
@@ -103,7 +103,7 @@ func (e *Engine) describeMisses(jobType string, match []Match) string {
 	return text.String()
 }
 
-// describeHandlers tells which handlers have not returned.
+// describeHandlers describes the handlers that have not returned.
 func (g *claimGate) describeHandlers() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestGuidesShowCodeThatRuns: every block of Go in the guides stands, line by line, in an example that runs.
+// TestGuidesShowCodeThatRuns: every line of the guides' Go blocks occurs in an example that runs.
 func TestGuidesShowCodeThatRuns(t *testing.T) {
 	t.Parallel()
 	for guide, examples := range map[string]string{
@@ -39,7 +39,7 @@ func TestGuidesShowCodeThatRuns(t *testing.T) {
 	}
 }
 
-// unindented is a file's lines without what begins them: indentation, and the mark of a comment.
+// unindented returns a file's lines without indentation and comment marks.
 func unindented(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)

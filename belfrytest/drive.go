@@ -10,17 +10,17 @@ import (
 	"github.com/belfry-dev/belfry/core/tick"
 )
 
-// Drain runs everything that is due now, and what becomes due by that, until nothing is due and nothing runs. It
-// does not move the clock: retries wait for their back-off. Jobs of types without a handler stay where they are.
+// Drain runs everything that is due, and everything that becomes due as a result, until nothing is due or running. It does
+// not move the clock, so retries wait for their back-off. Jobs without a handler stay as they are.
 func (e *Engine) Drain() {
 	e.t.Helper()
 	defer e.drive("Drain")()
 	e.settle("Drain", nil, nil)
 }
 
-// WaitFor runs what is due until job id has the status, without moving the clock, and returns the job. With
-// core.Running it returns once the handler is called, however far that has come, and leaves it running, for tests of
-// cancel, timeouts and lost leases. A job that ends otherwise, or cannot get there now, ends the test.
+// WaitFor runs due jobs until job id has the status, without moving the clock, and returns the job. With core.Running it
+// returns once the handler has been called and leaves it running, for tests of cancel, timeouts and lost leases. It fails
+// the test if the job ends in another status or cannot reach this one now.
 func (e *Engine) WaitFor(id int64, status core.Status) core.Job {
 	e.t.Helper()
 	defer e.drive("WaitFor")()
@@ -34,15 +34,15 @@ func (e *Engine) WaitFor(id int64, status core.Status) core.Job {
 		}
 		return job.Status == status || job.Status.Ended()
 	})
-	job = e.Job(id) // its end may have been recorded since
+	job = e.Job(id) // its end may have been recorded by now
 	if job.Status != status {
 		e.t.Fatalf("WaitFor: job %d is not %s:\n%s", id, status, e.describe(job))
 	}
 	return job
 }
 
-// settle makes the engine go until nothing more can run but the attempts that were going on already, or until done.
-// It returns how long until something more is due.
+// settle runs the engine until done returns true, or until nothing can run except the attempts in going. It returns the time
+// until more is due.
 func (e *Engine) settle(act string, going []*attempt, done func() bool) (next time.Duration) {
 	e.t.Helper()
 	defer e.claimGate.shut()
@@ -65,7 +65,7 @@ func (e *Engine) settle(act string, going []*attempt, done func() bool) (next ti
 			if !isClosed(changed) {
 				return next
 			}
-			continue // an end was recorded behind the tick's back
+			continue // an end was recorded after the tick
 		}
 		if len(due) > 0 && free {
 			e.claimGate.let(e.choose(due), changed)
@@ -78,12 +78,12 @@ func (e *Engine) settle(act string, going []*attempt, done func() bool) (next ti
 	}
 }
 
-// tick makes one pass of the scheduler and returns the lanes that are due and how long until another is.
+// tick makes one pass of the scheduler. It returns the due lanes and the time until another one is due.
 func (e *Engine) tick(act string) (due []core.Lane, next time.Duration) {
 	e.t.Helper()
 	next = core.MaxDelay
 	var report tick.Report
-	for more := true; more; more = report.More || report.Runs > 0 { // runs of schedules wait only now
+	for more := true; more; more = report.More || report.Runs > 0 { // runs of schedules become due in the next pass
 		var err error
 		if report, err = e.ticker.Tick(context.Background()); err != nil {
 			e.t.Fatalf("%s: %v", act, err)
@@ -102,8 +102,8 @@ func (e *Engine) tick(act string) (due []core.Lane, next time.Duration) {
 	return due, next
 }
 
-// choose returns the lane that goes first where jobs run one after the other: the most urgent one, then the one
-// that is due longest. With more slots the worker shares them out.
+// choose returns the lane to claim from next if jobs run one after the other: the most urgent one, then the one that has
+// been due longest. With more slots the worker divides them itself.
 func (e *Engine) choose(due []core.Lane) *core.Lane {
 	if e.opts.Slots > 1 {
 		return nil
@@ -123,7 +123,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// await waits until ready, which is called under the claimGate's mu.
+// await waits until ready returns true; it is called with the claimGate's mu held.
 func (e *Engine) await(act, what string, ready func() bool) {
 	e.t.Helper()
 	deadline := time.NewTimer(e.opts.Patience)
@@ -143,7 +143,7 @@ func (e *Engine) await(act, what string, ready func() bool) {
 	}
 }
 
-// awaitChange waits for a change. Patience ends where no attempt has come further since a moment.
+// awaitChange waits for a change. It gives up after Patience without progress of any attempt since the given moment.
 func (e *Engine) awaitChange(act string, changed <-chan struct{}, since time.Time) {
 	e.t.Helper()
 	deadline := time.NewTimer(e.opts.Patience - time.Since(since))

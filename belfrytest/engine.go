@@ -18,22 +18,22 @@ import (
 	"github.com/belfry-dev/belfry/handler"
 )
 
-// Options are the settings of an Engine. The zero value is ready for use.
+// Options are the settings of an Engine. The zero value is ready to use.
 type Options struct {
-	Start    time.Time     // what the clock shows at first. Zero means the time of the machine
-	Slots    int           // handlers that run at once. Zero means 1: jobs run in a fixed order
-	Timeout  time.Duration // of an attempt whose job names none. Zero means 15 min
-	Patience time.Duration // real time after which a handler that neither returns nor is to be waited for fails the test. Zero means 30 s
-	MaxRuns  int           // attempts within one Drain, Advance or WaitFor, more of which fail the test. Zero means 10,000
+	Start    time.Time     // initial time of the clock. Zero means the machine's time
+	Slots    int           // maximum handlers that run at once. Zero means 1: jobs run in a fixed order
+	Timeout  time.Duration // timeout of jobs that set none. Zero means 15 min
+	Patience time.Duration // real time after which a handler that does not return fails the test. Zero means 30 s
+	MaxRuns  int           // maximum attempts in one Drain, Advance or WaitFor; more fail the test. Zero means 10,000
 }
 
-// Engine is Belfry for one test. Its methods belong to the test's goroutine; handlers may use Submitter, Store and
-// Now. A method that cannot do what it says ends the test, with the jobs concerned and their errors.
+// Engine is Belfry for one test. Only the test's goroutine may call its methods; handlers may use Submitter, Store and Now.
+// A method that cannot do its work fails the test, and describes the jobs concerned and their errors.
 type Engine struct {
 	t         testing.TB
 	opts      Options
 	start     time.Time
-	offset    atomic.Int64 // microseconds the clock was advanced
+	offset    atomic.Int64 // microseconds by which the clock was advanced
 	store     *sqlite.Store
 	claimGate *claimGate
 	ticker    *tick.Ticker
@@ -42,18 +42,18 @@ type Engine struct {
 
 	submitter *submit.Submitter
 	schedules *schedule.Acts
-	running   chan error // the worker's end
-	driving   sync.Mutex // held by what makes the engine go
+	running   chan error // result of the worker
+	driving   sync.Mutex // held while a call drives the engine
 }
 
-// New starts an engine with the handlers of set, which may be nil where the code under test only submits. It is
-// closed when the test ends; a handler that then still runs, and goes on after its context has ended, fails the test.
+// New starts an engine with the handlers of set, which may be nil if the code under test only submits. The engine closes
+// when the test ends. A handler that then ignores the end of its context fails the test.
 func New(t testing.TB, set *handler.Set) *Engine {
 	t.Helper()
 	return NewWith(t, set, Options{})
 }
 
-// NewWith is New with settings.
+// NewWith is New with options.
 func NewWith(t testing.TB, set *handler.Set, opts Options) *Engine {
 	t.Helper()
 	opts.Slots = cmp.Or(opts.Slots, 1)
@@ -77,7 +77,7 @@ func NewWith(t testing.TB, set *handler.Set, opts Options) *Engine {
 	return e
 }
 
-// exactly makes every back-off its step: chance in the middle of its range.
+// exactly returns the middle of the range of chance, so that every back-off is exactly its step.
 func exactly() float64 { return 0.5 }
 
 func (e *Engine) open() error {
@@ -94,7 +94,7 @@ func (e *Engine) open() error {
 	})
 	e.store = store
 	e.submitter = submit.New(store, submit.Options{Now: e.Now})
-	schedules := schedule.Options{TickPeriod: time.Second, Takeover: 5 * time.Second} // what counts as missed, as in production
+	schedules := schedule.Options{TickPeriod: time.Second, Takeover: 5 * time.Second} // the grace for missed runs, as in production
 	e.schedules = schedule.NewActs(store, schedules, nil)
 	e.claimGate = newClaimGate(store, e.Now)
 	e.ticker, err = tick.New(store, tick.Options{Holder: "belfrytest", LeaseLength: time.Minute, Chance: exactly, Schedules: schedules})
@@ -127,7 +127,7 @@ func (e *Engine) startWorker() (err error) {
 	return nil
 }
 
-// drive makes sure that one call at a time makes the engine go, and returns its end.
+// drive ensures that only one call at a time drives the engine. The caller must call done.
 func (e *Engine) drive(act string) (done func()) {
 	e.t.Helper()
 	if !e.driving.TryLock() {

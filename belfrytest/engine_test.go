@@ -112,9 +112,6 @@ func TestPermanentRetryAfterAndSnooze(t *testing.T) {
 	}
 }
 
-// TestTimeoutPassesAtItsOwnInstant: however far the clock is advanced at once.
-// TestAdvanceWaitsForWhatWasToldToStop: a running job is left running only as long as its context is.
-// TestEndOfTestStopsHandlers: what runs on is told to stop, and that is no failure.
 func TestExpiryAndDedupe(t *testing.T) {
 	t.Parallel()
 	ran := 0
@@ -199,10 +196,7 @@ func TestPanicIsAnErrorOfTheJob(t *testing.T) {
 	}
 }
 
-// TestSlotsRunAtOnce: handlers that wait for one another end only where they run at once.
-// TestOthersGoOnBesideARunningJob: what runs on keeps its lease and hinders nobody who has a slot.
-// TestOneSlotIsTaken: with one slot a running job keeps others waiting, and Advance does not wait for either.
-// TestClockStandsStill: real time does not show.
+// TestClockStandsStill: real time does not move the clock.
 func TestClockStandsStill(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2020, 2, 29, 12, 0, 0, 1999, time.FixedZone("", 3600))
@@ -220,7 +214,7 @@ func TestClockStandsStill(t *testing.T) {
 	}
 }
 
-// TestTenantsTakeTurns: the fairness of production holds.
+// TestTenantsTakeTurns: tenants share as in production.
 func TestTenantsTakeTurns(t *testing.T) {
 	t.Parallel()
 	var order []string

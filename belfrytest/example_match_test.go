@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// welcome is an engine with one job that has everything the matches look at.
+// welcome returns an engine with one job that sets everything the matches check.
 func welcome(t *exampleT) *belfrytest.Engine {
 	e := belfrytest.New(t, nil)
 	e.SubmitJob(core.NewJob{
@@ -129,7 +129,7 @@ func ExampleWhere() {
 	// Output: both hold
 }
 
-// Each match says what it looks for.
+// Each match has a text that says what it checks.
 func Example_match() {
 	t := &exampleT{}
 	defer t.finish()

@@ -10,7 +10,7 @@ import (
 	"github.com/belfry-dev/belfry/handler"
 )
 
-// reportHandlers has the handler under test.
+// reportHandlers returns the handler under test.
 func reportHandlers() *handler.Set {
 	set := handler.NewSet(handler.SetOptions{})
 	handler.Register(set, "report", func(_ context.Context, job *handler.Job[struct{}]) error {

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// exampleT stands in for the *testing.T of a test, which examples do not have: what would end the test is printed.
+// exampleT replaces the *testing.T of a test, which examples do not have. It prints the failure that would end the test.
 type exampleT struct {
 	testing.TB
 	cleanups []func()
 }
 
-// endOfTest is panicked by Fatalf and caught by finish.
+// endOfTest is the panic value of Fatalf; finish recovers it.
 type endOfTest struct{}
 
 func (t *exampleT) Helper()                  {}
@@ -41,7 +41,7 @@ func (t *exampleT) TempDir() string {
 	return dir
 }
 
-// finish does what the end of a test does.
+// finish does what the testing package does at the end of a test.
 func (t *exampleT) finish() {
 	if v := recover(); v != nil && v != (endOfTest{}) {
 		defer panic(v)

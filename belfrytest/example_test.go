@@ -29,7 +29,7 @@ func mailHandlers() *handler.Set {
 	return set
 }
 
-// slowHandlers has a handler that works until it is told to stop.
+// slowHandlers returns a handler that works until its context ends.
 func slowHandlers() *handler.Set {
 	set := handler.NewSet(handler.SetOptions{})
 	handler.Register(set, "export", func(ctx context.Context, _ *handler.Job[struct{}]) error {

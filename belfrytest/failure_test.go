@@ -16,7 +16,7 @@ import (
 	"github.com/belfry-dev/belfry/handler"
 )
 
-// failingT is a test that is expected to fail: what it says is kept.
+// failingT is a test that is expected to fail. It keeps its failure texts.
 type failingT struct {
 	testing.TB
 	mu       sync.Mutex
@@ -38,7 +38,7 @@ func (t *failingT) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// failure runs body as a test of its own and returns what that said; "" means that it passed.
+// failure runs body as a test of its own and returns its failure texts, or "" if it passed.
 func failure(t *testing.T, body func(t testing.TB)) string {
 	t.Helper()
 	f := &failingT{TB: t}
@@ -160,7 +160,7 @@ func TestEachMatchCanFail(t *testing.T) {
 	}
 }
 
-// TestHandlerThatNeverReturnsFailsTheTest runs in a bubble, where patience takes no time.
+// TestHandlerThatNeverReturnsFailsTheTest runs in a bubble, in which Patience passes at once.
 func TestHandlerThatNeverReturnsFailsTheTest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

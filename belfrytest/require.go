@@ -8,15 +8,14 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Submitted returns the jobs of a type for which all of match hold, in the order they were submitted, by whomever
-// and whatever became of them. The type "" is any.
+// Submitted returns the submitted jobs of a type that fulfil all matches, oldest first, regardless of who submitted them and
+// of their state. The type "" means any.
 func (e *Engine) Submitted(jobType string, match ...Match) []core.Job {
 	e.t.Helper()
 	return slices.DeleteFunc(e.list(core.ListQuery{Type: jobType}), func(job core.Job) bool { return len(broken(job, match)) > 0 })
 }
 
-// RequireSubmitted ends the test unless a job of the type was submitted for which all of match hold. It returns the
-// first.
+// RequireSubmitted fails the test unless a job of the type that fulfils all matches was submitted. It returns the first one.
 func (e *Engine) RequireSubmitted(jobType string, match ...Match) core.Job {
 	e.t.Helper()
 	found := e.Submitted(jobType, match...)
@@ -26,7 +25,7 @@ func (e *Engine) RequireSubmitted(jobType string, match ...Match) core.Job {
 	return found[0]
 }
 
-// RequireNotSubmitted ends the test if a job of the type was submitted for which all of match hold.
+// RequireNotSubmitted fails the test if a job of the type that fulfils all matches was submitted.
 func (e *Engine) RequireNotSubmitted(jobType string, match ...Match) {
 	e.t.Helper()
 	if found := e.Submitted(jobType, match...); len(found) > 0 {
@@ -51,7 +50,7 @@ func (e *Engine) list(q core.ListQuery) []core.Job {
 	}
 }
 
-// broken are those of match that do not hold.
+// broken returns the matches that the job does not fulfil.
 func broken(job core.Job, match []Match) (not []Match) {
 	for _, m := range match {
 		if !m.holds(job) {
@@ -61,7 +60,7 @@ func broken(job core.Job, match []Match) (not []Match) {
 	return not
 }
 
-// texts is " with a, b" of match.
+// texts joins the texts of match into " with a, b".
 func texts(match []Match) string {
 	if len(match) == 0 {
 		return ""

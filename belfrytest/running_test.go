@@ -43,6 +43,7 @@ func TestTimeoutPassesByTheClock(t *testing.T) {
 	}
 }
 
+// TestTimeoutPassesAtItsOwnInstant: a timeout passes at the right instant, however far the clock is advanced at once.
 func TestTimeoutPassesAtItsOwnInstant(t *testing.T) {
 	t.Parallel()
 	e := belfrytest.New(t, setOf(func(ctx context.Context, job *handler.Job[note]) error {
@@ -65,12 +66,13 @@ func TestTimeoutPassesAtItsOwnInstant(t *testing.T) {
 	}
 }
 
+// TestAdvanceWaitsForWhatWasToldToStop: Advance waits for a running job once its context has ended.
 func TestAdvanceWaitsForWhatWasToldToStop(t *testing.T) {
 	t.Parallel()
 	var jobs *submit.Submitter
 	stopped := setOf(func(ctx context.Context, _ *handler.Job[note]) error {
 		<-ctx.Done()
-		for range 50 { // takes its time
+		for range 50 { // some work
 			if _, err := jobs.Submit(context.WithoutCancel(ctx), core.NewJob{Type: "other"}); err != nil {
 				return err
 			}
@@ -100,6 +102,7 @@ func TestAdvanceWaitsForWhatWasToldToStop(t *testing.T) {
 	}
 }
 
+// TestEndOfTestStopsHandlers: the end of the test cancels running handlers, and this is no failure.
 func TestEndOfTestStopsHandlers(t *testing.T) {
 	t.Parallel()
 	cause := make(chan error, 1)
@@ -155,7 +158,7 @@ func TestSkipLosesTheLease(t *testing.T) {
 	if job := e.Job(id); job.Status != core.Running {
 		t.Fatalf("%s before its lease had passed", job.Status)
 	}
-	e.Skip(time.Hour) // past its timeout too, but that is not why it ends
+	e.Skip(time.Hour) // longer than its timeout too, but it ends because of the lease
 	e.Drain()
 	if got := <-cause; !errors.Is(got, core.ErrLeaseLost) {
 		t.Errorf("cause %v", got)
@@ -167,6 +170,7 @@ func TestSkipLosesTheLease(t *testing.T) {
 	e.WaitFor(id, core.Done)
 }
 
+// TestSlotsRunAtOnce: handlers that wait for each other end only if they run at the same time.
 func TestSlotsRunAtOnce(t *testing.T) {
 	t.Parallel()
 	const at = 5
@@ -189,6 +193,7 @@ func TestSlotsRunAtOnce(t *testing.T) {
 	}
 }
 
+// TestOthersGoOnBesideARunningJob: a running job keeps its lease, and other jobs run in the free slots.
 func TestOthersGoOnBesideARunningJob(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
@@ -212,6 +217,7 @@ func TestOthersGoOnBesideARunningJob(t *testing.T) {
 	e.WaitFor(long, core.Done)
 }
 
+// TestOneSlotIsTaken: with one slot a running job blocks the others, and Advance waits for none of them.
 func TestOneSlotIsTaken(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})

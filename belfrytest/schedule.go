@@ -11,8 +11,8 @@ import (
 	"github.com/belfry-dev/belfry/core/schedule"
 )
 
-// PutSchedule makes a schedule, or gives it another definition, under the rules of production. Its runs are made by
-// Advance, at their instants; what Skip lets pass fares by its missed policy.
+// PutSchedule creates a schedule or replaces its definition, under the rules of production. Advance makes its runs at their
+// instants. Runs that come due in Skip follow its missed policy.
 func (e *Engine) PutSchedule(name string, rule core.ScheduleRule) core.Schedule {
 	e.t.Helper()
 	s, _, err := e.schedules.Put(context.Background(), "", name, rule, schedule.Match{})
@@ -22,11 +22,11 @@ func (e *Engine) PutSchedule(name string, rule core.ScheduleRule) core.Schedule 
 	return s
 }
 
-// Schedules pauses, resumes, triggers and backfills; its methods answer errors instead of ending the test.
+// Schedules pauses, resumes, triggers and backfills. Its methods return errors instead of failing the test.
 func (e *Engine) Schedules() *schedule.Acts { return e.schedules }
 
-// Occurrences is the ledger of a schedule, oldest first: what became of each due instant. One that was never made ends
-// the test.
+// Occurrences returns the ledger of a schedule, oldest first: the outcome of each due instant. It fails the test if there is
+// no such schedule.
 func (e *Engine) Occurrences(name string) []core.Occurrence {
 	e.t.Helper()
 	s, err := e.store.GetSchedule(context.Background(), "", name)
@@ -47,7 +47,7 @@ func (e *Engine) Occurrences(name string) []core.Occurrence {
 	}
 }
 
-// RequireFired ends the test unless a run was made for the instant at, punctual or made up late. It returns its job.
+// RequireFired fails the test unless a run was made for the instant at, punctually or late. It returns its job.
 func (e *Engine) RequireFired(name string, at time.Time) core.Job {
 	e.t.Helper()
 	rows := e.Occurrences(name)
@@ -60,7 +60,7 @@ func (e *Engine) RequireFired(name string, at time.Time) core.Job {
 	return core.Job{}
 }
 
-// describeLedger is the end of a ledger, a row on a line.
+// describeLedger describes the last rows of a ledger, one per line.
 func describeLedger(rows []core.Occurrence) string {
 	if len(rows) == 0 {
 		return "  nothing is in its ledger"
@@ -81,8 +81,8 @@ func describeLedger(rows []core.Occurrence) string {
 	return b.String()
 }
 
-// untilSchedule is how long until the next schedule is due or to be looked at; most is the most it says.
-func (e *Engine) untilSchedule(act string, most time.Duration) time.Duration {
+// untilSchedule returns the time until the next schedule is due or must be checked, at most limit.
+func (e *Engine) untilSchedule(act string, limit time.Duration) time.Duration {
 	e.t.Helper()
 	now := e.Now()
 	for q := (core.ScheduleQuery{Limit: 1000}); ; {
@@ -93,13 +93,13 @@ func (e *Engine) untilSchedule(act string, most time.Duration) time.Duration {
 		for i := range list {
 			for _, at := range []time.Time{list[i].State.NextDue, list[i].State.ExpectBy} {
 				if at.After(now) {
-					most = min(most, at.Sub(now))
+					limit = min(limit, at.Sub(now))
 				}
 			}
 			q.AfterTenant, q.AfterName = list[i].Tenant, list[i].Name
 		}
 		if len(list) < q.Limit {
-			return most
+			return limit
 		}
 	}
 }

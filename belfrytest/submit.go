@@ -8,15 +8,15 @@ import (
 	"github.com/belfry-dev/belfry/core/submit"
 )
 
-// Submit submits a job that is due now and returns its id. The payload is made JSON as encoding/json does it; nil is
-// no payload, which handlers see as {}. Nothing runs before the next Drain, Advance or WaitFor.
+// Submit submits a job that is due now and returns its id. encoding/json encodes the payload; nil means no payload, which
+// handlers see as {}. The job runs in the next Drain, Advance or WaitFor.
 func (e *Engine) Submit(jobType string, payload any) int64 {
 	e.t.Helper()
 	return e.SubmitJob(core.NewJob{Type: jobType, Payload: e.JSON(payload)}).ID
 }
 
-// SubmitJob submits a job with all its fields, under the rules of production: one that they refuse ends the test.
-// The answer's Existing is the live job that has its dedupe key, if there is one: then nothing was submitted.
+// SubmitJob submits a job with all its fields. It fails the test if the rules of production refuse the job. If a live job
+// has its dedupe key, nothing is submitted, and the result's Existing is that job.
 func (e *Engine) SubmitJob(job core.NewJob) core.Submitted {
 	e.t.Helper()
 	answer, err := e.submitter.Submit(context.Background(), job)
@@ -26,7 +26,7 @@ func (e *Engine) SubmitJob(job core.NewJob) core.Submitted {
 	return answer
 }
 
-// JSON makes JSON of a payload; nil stays nil.
+// JSON encodes a payload as JSON; nil stays nil.
 func (e *Engine) JSON(payload any) json.RawMessage {
 	e.t.Helper()
 	if payload == nil {
@@ -42,10 +42,10 @@ func (e *Engine) JSON(payload any) json.RawMessage {
 	return text
 }
 
-// Submitter is what code under test submits with: handlers too, and from any goroutine. It answers errors instead of
-// ending the test.
+// Submitter returns the submitter for the code under test. Handlers and any goroutine may use it. It returns errors instead
+// of failing the test.
 func (e *Engine) Submitter() *submit.Submitter { return e.submitter }
 
-// Store is the engine's store, for whatever has no method here. What is written to it directly is seen by the next
-// Drain, Advance or WaitFor.
+// Store returns the engine's store, for anything that has no method here. The next Drain, Advance or WaitFor sees direct
+// writes.
 func (e *Engine) Store() core.Store { return e.store }

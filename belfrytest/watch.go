@@ -10,7 +10,7 @@ import (
 	"github.com/belfry-dev/belfry/core/work"
 )
 
-// Heartbeat notes the answers.
+// Heartbeat passes heartbeats on and records the answers.
 func (g *claimGate) Heartbeat(ctx context.Context, beats []core.Ref, length time.Duration) ([]core.Beat, error) {
 	g.beating.RLock()
 	answers, err := g.WorkStore.Heartbeat(ctx, beats, length)
@@ -31,8 +31,8 @@ func (g *claimGate) Heartbeat(ctx context.Context, beats []core.Ref, length time
 	return answers, nil
 }
 
-// Finish notes which attempts are over. Their errors bear the clock's time: the worker adds to the time of the claim
-// what its own clock saw since, and that clock does not stand still.
+// Finish records which attempts have ended. It sets the time of their errors to the engine's clock: the worker adds the time
+// on its own clock to the time of the claim, and that clock keeps running.
 func (g *claimGate) Finish(ctx context.Context, ends []core.End) ([]core.EndAnswer, error) {
 	for i := range ends {
 		if end := &ends[i]; (end.Outcome == core.EndRetry || end.Outcome == core.EndFail) && len(end.Errors) > 0 {
@@ -42,7 +42,7 @@ func (g *claimGate) Finish(ctx context.Context, ends []core.End) ([]core.EndAnsw
 	answers, err := g.WorkStore.Finish(ctx, ends)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err != nil && !errors.Is(err, context.DeadlineExceeded) { // of a machine that is slow: the worker tries again
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) { // a deadline: the machine is slow, and the worker tries again
 		g.err = err
 	}
 	for i, answer := range answers {
@@ -54,7 +54,7 @@ func (g *claimGate) Finish(ctx context.Context, ends []core.End) ([]core.EndAnsw
 	return answers, err
 }
 
-// event notes handlers that were given up after their lease was lost: nobody records an end of those.
+// event records handlers that were given up after their lease was lost, because no end is recorded for them.
 func (g *claimGate) event(e work.Event) {
 	if e.Kind != work.Leaked {
 		return
@@ -72,7 +72,7 @@ func (g *claimGate) entered(job *core.Job) *attempt {
 	defer g.mu.Unlock()
 	a := g.active[core.Ref{ID: job.ID, Token: job.LeaseToken}]
 	if a == nil {
-		a = &attempt{job: *job} // of a claim whose answer was lost
+		a = &attempt{job: *job} // the answer of its claim was lost
 		g.active[a.ref()] = a
 	}
 	a.entered = true
@@ -81,7 +81,7 @@ func (g *claimGate) entered(job *core.Job) *attempt {
 	return a
 }
 
-// over notes that the context of a handler has ended.
+// over records that a handler's context has ended.
 func (g *claimGate) over(a *attempt) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -97,7 +97,7 @@ func (g *claimGate) left(a *attempt) {
 	g.step()
 }
 
-// attempts returns what is active, oldest job first.
+// attempts returns the active attempts, oldest job first.
 func (g *claimGate) attempts() []*attempt {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -113,10 +113,10 @@ func (g *claimGate) activeLocked() []*attempt {
 	return all
 }
 
-// state is what settle looks at.
+// state is the input of settle.
 type state struct {
-	busy  bool // attempts other than those going on already are under way
-	slots int  // attempts that hold one
+	busy  bool // attempts are in progress besides those in going
+	slots int  // attempts that hold a slot
 	runs  int
 	steps int
 	err   error
@@ -134,7 +134,7 @@ func (g *claimGate) state(going []*attempt) state {
 	return s
 }
 
-// isEntered reports whether the handler of a job runs.
+// isEntered reports whether the handler of a job is running.
 func (g *claimGate) isEntered(id int64) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -146,7 +146,7 @@ func (g *claimGate) isEntered(id int64) bool {
 	return false
 }
 
-// awaitHandlers waits until all handlers have returned, and describes those that do not.
+// awaitHandlers waits until all handlers have returned, and describes those that have not.
 func (g *claimGate) awaitHandlers(patience time.Duration) string {
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()

@@ -17,7 +17,7 @@ import (
 	"github.com/belfry-dev/belfry/handler"
 )
 
-// TestHandlersOnTheEngine: what package handler promises, as a job's row shows it.
+// TestHandlersOnTheEngine: the promises of package handler show in the job's row.
 func TestHandlersOnTheEngine(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -57,7 +57,7 @@ func TestHandlersOnTheEngine(t *testing.T) {
 	}
 }
 
-// TestTheSameRunTwice: two engines given the same work do the same at the same instants in the same order.
+// TestTheSameRunTwice: two engines with the same work do the same things at the same instants in the same order.
 func TestTheSameRunTwice(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
@@ -65,7 +65,7 @@ func TestTheSameRunTwice(t *testing.T) {
 	if !slices.IsSortedFunc(first, func(a, b string) int { return strings.Compare(a[:12], b[:12]) }) {
 		t.Errorf("seed %d: time goes back: %q", seed, first)
 	}
-	slices.Sort(first) // which of two lanes goes first at one instant is open
+	slices.Sort(first) // the order of two lanes at one instant is not defined
 	slices.Sort(second)
 	if len(first) < 35 {
 		t.Errorf("seed %d: %d attempts only", seed, len(first))
@@ -80,7 +80,7 @@ func TestTheSameRunTwice(t *testing.T) {
 	}
 }
 
-// trace runs some work at random and tells each attempt: when, which job, which attempt.
+// trace runs random work and describes each attempt: when, which job, which attempt.
 func trace(t *testing.T, seed uint64) (all []string) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 1))

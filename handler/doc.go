@@ -14,8 +14,8 @@
 // Where to look:
 //
 //	set.go, register.go    registering functions by type
-//	job.go, decode.go      what a function is given: the payload, the row, the result
-//	errors.go              what it may answer
+//	job.go, decode.go      what a function receives: the payload, the row, the result
+//	errors.go              the errors that it may return
 //	middleware.go          code around every function
 //	logger.go, trace.go    what the context carries
 //

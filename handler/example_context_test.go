@@ -42,7 +42,7 @@ func ExampleSet_Use() {
 }
 
 func ExampleWith() {
-	// within bounds a handler more tightly than its job's timeout does.
+	// within limits a handler to less time than its job's timeout.
 	within := func(d time.Duration) handler.Middleware {
 		return func(next handler.Handler) handler.Handler {
 			return handler.Func(func(ctx context.Context, job *core.Job) (json.RawMessage, error) {
@@ -114,7 +114,7 @@ func ExampleTrace_Sampled() {
 	// Output: true false
 }
 
-// The trace goes on in OpenTelemetry: what the handler does becomes part of the submitter's trace.
+// The trace continues in OpenTelemetry: the handler's spans become part of the submitter's trace.
 func ExampleTraceOf() {
 	set := handler.NewSet(handler.SetOptions{})
 	set.Use(func(next handler.Handler) handler.Handler {

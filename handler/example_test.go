@@ -19,7 +19,7 @@ type Email struct {
 	Subject string `json:"subject"`
 }
 
-// run does what a worker does with one job, and prints how it ended.
+// run runs one job as a worker does, and prints how it ended.
 func run(set *handler.Set, job core.Job) {
 	handlers, err := set.Handlers()
 	if err != nil {

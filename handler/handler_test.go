@@ -26,7 +26,7 @@ type line struct {
 
 func nothing(context.Context, *handler.Job[order]) error { return nil }
 
-// work runs the handler of a set for one job.
+// work runs the set's handler for one job.
 func work(t *testing.T, set *handler.Set, job core.Job) (json.RawMessage, error) {
 	t.Helper()
 	handlers, err := set.Handlers()
@@ -56,7 +56,7 @@ func TestPayloadIsDecoded(t *testing.T) {
 	}
 }
 
-// TestPayloadThatDoesNotDecode: permanent, with a text that helps and gives nothing of the payload away.
+// TestPayloadThatDoesNotDecode: the error is permanent, and its text helps without quoting the payload.
 func TestPayloadThatDoesNotDecode(t *testing.T) {
 	entered := false
 	set := handler.NewSet(handler.SetOptions{})

@@ -19,8 +19,8 @@ type Job[T any] struct {
 }
 
 // SetResult stores v as JSON on the job if it ends as done; the last call counts. If v cannot be stored (it has no JSON
-// form, is longer than core.MaxResultBytes, or contains U+0000), the job fails for good when its function returns nil,
-// because a retry would repeat the work and the fault.
+// form, is longer than core.MaxResultBytes, or contains U+0000), the job fails for good when its function returns nil. A
+// retry would repeat both the work and the error.
 func (j *Job[T]) SetResult(v any) {
 	j.result, j.fault = json.Marshal(v)
 	if j.fault != nil {

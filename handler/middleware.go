@@ -2,7 +2,7 @@ package handler
 
 import "github.com/belfry-dev/belfry/core"
 
-// Handler works on jobs whose payload is not decoded; Func is a function that does.
+// Handler handles jobs with their undecoded payload; Func is a function that implements it.
 type (
 	Handler = core.Handler
 	Func    = core.HandlerFunc

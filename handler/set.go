@@ -12,8 +12,8 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Set holds handlers by job type. Handlers returns all faults of registration, so that a program checks once, at its start.
-// Not for concurrent use.
+// Set holds handlers by job type. Handlers returns all registration errors, so that a program checks once, at its start. It
+// is not safe for concurrent use.
 type Set struct {
 	logger     *slog.Logger
 	handlers   core.Handlers
@@ -40,7 +40,7 @@ func (s *Set) Use(middleware ...Middleware) {
 	s.middleware = append(s.middleware, middleware...)
 }
 
-// Handle registers a handler that takes the submitted payload. Register does the same for a function with a typed payload.
+// Handle registers a handler that gets the submitted payload. Register does the same for a function with a typed payload.
 func (s *Set) Handle(jobType string, h Handler, opts ...Option) {
 	if h == nil {
 		s.faults = append(s.faults, fmt.Errorf("type %q: the handler is nil", jobType))
@@ -67,8 +67,8 @@ func (s *Set) add(jobType string, h Handler, set settings) {
 	s.handlers[jobType] = wrap(h, set.middleware)
 }
 
-// Handlers returns the handlers, wrapped in their middleware, for a worker. The error joins all faults of registration: a
-// type that no job can have, a type registered twice, a nil function.
+// Handlers returns the handlers, wrapped in their middleware, for a worker. The error joins all registration errors: an
+// invalid type, a type registered twice, a nil function.
 func (s *Set) Handlers() (core.Handlers, error) {
 	if len(s.faults) > 0 {
 		return nil, fmt.Errorf("handlers: %w", errors.Join(s.faults...))

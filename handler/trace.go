@@ -7,8 +7,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Trace is the position in a distributed trace where a job was submitted, by W3C Trace Context. The handler's spans belong
-// under its span.
+// Trace identifies the span that submitted a job, by W3C Trace Context. The handler's spans are children of this span.
 type Trace struct {
 	TraceID string // 32 hex digits
 	SpanID  string // 16 hex digits: the span that submitted the job
@@ -20,7 +19,7 @@ func (t Trace) Sampled() bool {
 	return t.Flags != "" && strings.Contains("13579bdf", t.Flags[len(t.Flags)-1:])
 }
 
-// String is the traceparent header of t.
+// String returns t as a traceparent header.
 func (t Trace) String() string { return "00-" + t.TraceID + "-" + t.SpanID + "-" + t.Flags }
 
 // ParseTrace reads a traceparent header of version 00. An id of only zeros means no trace.
@@ -36,8 +35,8 @@ func ParseTrace(traceparent string) (Trace, bool) {
 	return t, true
 }
 
-// TraceOf returns the trace under which the job of this context was submitted. Its String is a header for the propagators of
-// tracing libraries. ok is false if the job has none, and outside a handler.
+// TraceOf returns the trace of the job in this context. Its String is a header for the propagators of tracing libraries. ok
+// is false if the job has no trace, and outside a handler.
 func TraceOf(ctx context.Context) (trace Trace, ok bool) {
 	a := attemptOf(ctx)
 	if a == nil {
