@@ -1,6 +1,7 @@
 package core
 
 import (
+	"encoding/json"
 	"reflect"
 	"slices"
 	"testing"
@@ -55,6 +56,34 @@ func TestKeptJobHasEveryField(t *testing.T) {
 		if _, err := ReadKept(0, damaged); err == nil {
 			t.Errorf("what is damaged is read: %q", damaged)
 		}
+	}
+}
+
+// PackJob writes what json.Marshal writes of packedJob, whichever fields are set.
+func TestPackJobIsJSON(t *testing.T) {
+	full := NewJob{
+		Type: "email.send", Priority: Bulk, Tenant: "acme", MaxAttempts: 3, Timeout: time.Minute, ExpiresAt: time.Date(2031, 2, 3, 4, 5, 6, 789_012_000, time.UTC),
+		ExpiresAfter: time.Hour, Backoff: []time.Duration{time.Second, time.Microsecond}, Target: []byte(`{"url": "https://example.com/?a&b"}`),
+		Tags: []string{"x", "ü", `a"b\c`}, Trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+	}
+	jobs := []NewJob{{}, full, {Backoff: []time.Duration{}, Tags: []string{}, Target: []byte{}}, {Type: "a<b>&c\u2028\x00\x7f\xff", Tenant: `\"`, Tags: []string{"", "<"}}}
+	for i := range reflect.TypeFor[NewJob]().NumField() { // each field alone
+		var one NewJob
+		reflect.ValueOf(&one).Elem().Field(i).Set(reflect.ValueOf(full).Field(i))
+		jobs = append(jobs, one)
+	}
+	for _, j := range jobs {
+		got, err := PackJob(&j)
+		want, bad := json.Marshal(packedJob{
+			Type: j.Type, Priority: j.Priority, Tenant: j.Tenant, MaxAttempts: j.MaxAttempts, Timeout: j.Timeout, ExpiresAt: j.ExpiresAt,
+			ExpiresAfter: j.ExpiresAfter, Backoff: j.Backoff, Target: j.Target, Tags: j.Tags, Trace: j.Trace,
+		})
+		if err != nil || bad != nil || string(got) != string(want) {
+			t.Errorf("got  %s %v\nwant %s %v", got, err, want, bad)
+		}
+	}
+	if _, err := PackJob(&NewJob{ExpiresAt: time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)}); err == nil {
+		t.Error("a time that JSON has no form for is packed")
 	}
 }
 

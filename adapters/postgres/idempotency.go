@@ -169,7 +169,9 @@ func (s *Store) keepKey(ctx context.Context, pg *pgconn.PgConn, key core.Idempot
 
 // keyNumber names a key among advisory locks. Two that share a number would only take turns.
 func keyNumber(key core.IdempotencyKey) int64 {
-	sum := sha256.Sum256([]byte("belfry idempotency key\x00" + key.Holder + "\x00" + key.Key))
+	name := append(make([]byte, 0, 128), "belfry idempotency key\x00"...)
+	name = append(append(append(name, key.Holder...), 0), key.Key...)
+	sum := sha256.Sum256(name)
 	return int64(binary.BigEndian.Uint64(sum[:8]))
 }
 

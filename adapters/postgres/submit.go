@@ -82,7 +82,7 @@ func byKey(a, b item) int {
 
 func (s *Store) submitPlain(plain []item, answers []core.Submitted) wire.Call {
 	next := 0
-	return s.sql.call("submit", s.submitArgs(plain), func(r wire.Row) error {
+	return s.sql.call("submit", s.submitArgs(plain, 0), func(r wire.Row) error {
 		answers[plain[next].at] = core.Submitted{
 			ID: r.Int(0), RunAt: r.Time(1), CreatedAt: r.Time(2), Status: core.Status(r.Int(3)), Token: firstToken,
 		}
@@ -100,7 +100,7 @@ func (s *Store) submitKeyed(keyed []item, answers []core.Submitted) []wire.Call 
 	written := map[int64]bool{}
 	holders := make([]core.Job, len(first))
 
-	insert := s.submitArgs(first)
+	insert := s.submitArgs(first, 1)
 	wire.Texts(insert, first, func(n *item) string { return n.DedupeKey })
 	look := wire.NewArgs(3)
 	wire.Texts(look, first, func(n *item) string { return n.Tenant })
@@ -139,10 +139,10 @@ func answerKeyed(keyed, first []item, holders []core.Job, written map[int64]bool
 	}
 }
 
-// submitArgs encodes what submit and submit_keyed have in common. What no job of the batch asks for is sent as an
+// submitArgs encodes what the statements that submit have in common, with room for more parameters behind. What no job of the batch asks for is sent as an
 // empty array, which the server fills up with nulls.
-func (s *Store) submitArgs(jobs []item) *wire.Args {
-	a := s.args(19)
+func (s *Store) submitArgs(jobs []item, more int) *wire.Args {
+	a := s.args(17 + more)
 	wire.Texts(a, jobs, func(n *item) string { return n.Type })
 	wire.JSONs(a, jobs, func(n *item) []byte {
 		if len(n.Payload) == 0 {

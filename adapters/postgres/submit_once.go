@@ -16,17 +16,16 @@ import (
 func (s *Store) SubmitOnceEach(ctx context.Context, calls []core.OnceCall) ([]core.OnceAnswer, error) {
 	s.serves.Store(true)
 	answers := make([]core.OnceAnswer, len(calls))
-	group, seen := make([]onceItem, 0, len(calls)), map[[2]string]bool{}
+	group, seen := make([]onceItem, 0, len(calls)), make(map[[2]string]struct{}, len(calls))
 	for i := range calls {
-		key := [2]string{calls[i].Key.Holder, calls[i].Key.Key}
-		if answers[i].Err = core.ErrKeyInFlight; seen[key] {
-			continue
+		answers[i].Err = core.ErrKeyInFlight
+		if seen[[2]string{calls[i].Key.Holder, calls[i].Key.Key}] = struct{}{}; len(seen) == len(group) {
+			continue // the key of another call of the group
 		}
 		packed, err := core.PackJob(&calls[i].Job)
 		if err != nil {
 			return nil, err
 		}
-		seen[key] = true
 		group = append(group, onceItem{&calls[i], &answers[i], packed})
 	}
 	for round := 1; len(group) > 0; round++ {
@@ -82,10 +81,11 @@ func (s *Store) writeOnce(ctx context.Context, statement string, group []onceIte
 	for _, i := range group {
 		*i.answer = core.OnceAnswer{Err: core.ErrKeyInFlight}
 	}
+	jobs := make([]core.Submitted, len(group))
 	return s.sendAs(ctx, changeShare, true, s.sql.call(statement, s.onceArgs(group), func(r wire.Row) error {
-		*group[r.Int(0)-1].answer = core.OnceAnswer{Once: core.Once{Jobs: []core.Submitted{
-			{ID: r.Int(1), RunAt: r.Time(2), CreatedAt: r.Time(3), Status: core.Status(r.Int(4)), Token: firstToken},
-		}}}
+		at := r.Int(0) - 1
+		jobs[at] = core.Submitted{ID: r.Int(1), RunAt: r.Time(2), CreatedAt: r.Time(3), Status: core.Status(r.Int(4)), Token: firstToken}
+		*group[at].answer = core.OnceAnswer{Once: core.Once{Jobs: jobs[at : at+1 : at+1]}}
 		return nil
 	}))
 }
@@ -122,7 +122,7 @@ func (s *Store) onceArgs(group []onceItem) *wire.Args {
 	for at, i := range group {
 		items[at] = item{&i.Job, at}
 	}
-	a := onceKeys(s.submitArgs(items), group)
+	a := onceKeys(s.submitArgs(items, 6), group)
 	wire.Int8s(a, group, func(i *onceItem) int64 { return keyNumber(i.Key) })
 	wire.Byteas(a, group, func(i *onceItem) []byte { return i.Key.Hash[:] })
 	wire.Byteas(a, group, func(i *onceItem) []byte { return i.packed })

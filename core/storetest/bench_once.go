@@ -13,40 +13,53 @@ import (
 	"github.com/belfry-dev/belfry/core/submit"
 )
 
-// BenchOnce submits single jobs from 16 callers, in turns without and with idempotency keys, and reports how many a second
-// of each, and their ratio.
+// BenchOnce submits single jobs from 16 callers, in turns without and with idempotency keys; see BenchTurns. Both make the
+// answer that a caller gets.
 func BenchOnce(b *testing.B, store core.SubmitStore) {
-	const callers, turn = 16, 250 * time.Millisecond
 	submitter := submit.New(store, submit.Options{})
 	render := func(j *core.NewJob, s core.Submitted) core.Answer {
 		return core.Answer{Status: 201, Body: fmt.Appendf(nil, `{"id":"%d","type":"%s"}`, s.ID, j.Type)}
 	}
+	job := core.NewJob{Type: "echo", Delay: time.Hour}
 	var keys atomic.Int64
-	submit := map[bool]func(context.Context) error{
-		false: func(ctx context.Context) error {
-			_, err := submitter.Submit(ctx, core.NewJob{Type: "echo", Delay: time.Hour})
+	BenchTurns(b, func(ctx context.Context) error {
+		checked, err := submitter.Check(ctx, job, time.Now())
+		if err != nil {
 			return err
-		},
-		true: func(ctx context.Context) error {
-			key := core.IdempotencyKey{Holder: "h", Key: fmt.Sprint("bench ", keys.Add(1)), Keep: time.Hour}
-			key.Hash = sha256.Sum256([]byte(key.Key))
-			job, err := submitter.Check(ctx, core.NewJob{Type: "echo", Delay: time.Hour}, time.Now())
-			if err == nil {
-				_, err = submitter.WriteOneOnce(ctx, key, job, render)
-			}
-			return err
-		},
-	}
-	counts, took := map[bool]int64{}, map[bool]time.Duration{}
+		}
+		answer, err := submitter.Write(ctx, checked)
+		if err == nil {
+			render(&job, answer)
+		}
+		return err
+	}, func(ctx context.Context) error {
+		key := core.IdempotencyKey{Holder: "h", Key: fmt.Sprint("bench ", keys.Add(1)), Keep: time.Hour}
+		key.Hash = sha256.Sum256([]byte(key.Key))
+		checked, err := submitter.Check(ctx, job, time.Now())
+		if err == nil {
+			_, err = submitter.WriteOneOnce(ctx, key, checked, render)
+		}
+		return err
+	})
+}
+
+// BenchTurns has 16 callers submit jobs, in turns of a quarter of a second without and with idempotency keys, and reports how
+// many a second of each, and their ratio. Every other round begins with the keys.
+func BenchTurns(b *testing.B, plain, keyed func(context.Context) error) {
+	const callers, turn = 16, 250 * time.Millisecond
+	submit, names := [2]func(context.Context) error{plain, keyed}, [2]string{"plain", "keyed"}
+	var counts, seconds [2]float64
+	round := 0
 	for b.Loop() {
-		for _, keyed := range []bool{false, true} {
+		for i := range submit {
+			which := (i + round) % 2
 			var n atomic.Int64
 			var group sync.WaitGroup
 			began := time.Now()
 			for range callers {
 				group.Go(func() {
 					for time.Since(began) < turn {
-						if err := submit[keyed](b.Context()); err != nil {
+						if err := submit[which](b.Context()); err != nil {
 							b.Error(err)
 							return
 						}
@@ -55,12 +68,14 @@ func BenchOnce(b *testing.B, store core.SubmitStore) {
 				})
 			}
 			group.Wait()
-			counts[keyed], took[keyed] = counts[keyed]+n.Load(), took[keyed]+time.Since(began)
+			counts[which], seconds[which] = counts[which]+float64(n.Load()), seconds[which]+time.Since(began).Seconds()
 		}
+		round++
 	}
-	rate := func(keyed bool) float64 { return float64(counts[keyed]) / took[keyed].Seconds() }
-	b.ReportMetric(rate(false), "plain/s")
-	b.ReportMetric(rate(true), "keyed/s")
-	b.ReportMetric(rate(true)/rate(false), "keyed/plain")
+	rates := [2]float64{counts[0] / seconds[0], counts[1] / seconds[1]}
+	for i, name := range names {
+		b.ReportMetric(rates[i], name+"/s")
+	}
+	b.ReportMetric(rates[1]/rates[0], "keyed/plain")
 	b.ReportMetric(0, "ns/op")
 }

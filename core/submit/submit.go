@@ -137,17 +137,21 @@ func (s *Submitter) WriteOnce(ctx context.Context, key core.IdempotencyKey, chec
 // WriteOneOnce is WriteOnce for one job. Without a dedupe key the job shares commits, as those of Write do. render makes the
 // answer of the job and its outcome; for a repeated call, of those of the first one.
 func (s *Submitter) WriteOneOnce(ctx context.Context, key core.IdempotencyKey, checked core.CheckedJob, render func(*core.NewJob, core.Submitted) core.Answer) (core.Once, error) {
-	jobs, err := s.marked(ctx, []core.CheckedJob{checked})
-	if err != nil {
-		return core.Once{}, err
+	call := core.OnceCall{Key: key, Job: checked.NewJob()}
+	job := &call.Job
+	if s.opts.Types != nil && job.Target != nil {
+		if err := s.mark(ctx, []string{job.Type}); err != nil {
+			return core.Once{}, err
+		}
 	}
 	var once core.Once
-	if jobs[0].DedupeKey != "" {
-		once, err = s.writeAlone(ctx, key, jobs, func(answers []core.Submitted) (core.Answer, error) { return render(&jobs[0], answers[0]), nil })
+	var err error
+	if job.DedupeKey != "" {
+		once, err = s.writeAlone(ctx, key, []core.NewJob{*job}, func(answers []core.Submitted) (core.Answer, error) { return render(job, answers[0]), nil })
 	} else {
-		once, err = s.once.submit(ctx, core.OnceCall{Key: key, Job: jobs[0]})
+		once, err = s.once.submit(ctx, call)
 	}
-	return rendered(once, &jobs[0], render), err
+	return rendered(once, job, render), err
 }
 
 // rendered makes the answer of job, or of what was kept of it, unless an answer was kept.
