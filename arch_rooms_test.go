@@ -9,7 +9,6 @@ const maxPackageFiles = 25
 var crowded = map[string]int{
 	"adapters/postgres": 51,
 	"adapters/sqlite":   56,
-	"functions/api":     66,
 }
 
 // A package is one concept, whose files a reader can take in at once.

@@ -6,26 +6,31 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/belfry-dev/belfry/functions/api/access"
+	"github.com/belfry-dev/belfry/functions/api/answer"
+	"github.com/belfry-dev/belfry/functions/api/call"
+	"github.com/belfry-dev/belfry/functions/api/jobs"
 	"github.com/belfry-dev/belfry/functions/api/problem"
+	"github.com/belfry-dev/belfry/functions/api/schedules"
 )
 
 // admit decides whether a request may go to its operation. The request that comes back says who makes it.
-func (a *API) admit(op *huma.Operation, w *answer, r *http.Request) (*http.Request, error) {
+func (a *API) admit(op *huma.Operation, w *answer.Writer, r *http.Request) (*http.Request, error) {
 	n := needOf(op)
 	if n.scope == public {
 		return r, nil
 	}
 	c, err := a.callerFor(n, r)
-	w.caller = c.id
+	w.Caller = c.ID
 	if p := (*problem.Problem)(nil); err == nil || errors.As(err, &p) {
-		if p := a.access.rates.take(c.name(r), a.Now()); p != nil { // who is refused is counted too, by address
+		if p := a.Callers.Bound(c.Name(r), a.Now()); p != nil { // who is refused is counted too, by address
 			return r, p
 		}
 	}
 	if err != nil {
 		return r, err
 	}
-	r = r.WithContext(c.with(r.Context()))
+	r = r.WithContext(c.With(r.Context()))
 	if n.scope == lease {
 		err = a.leaseOfOwn(c, r)
 	} else {
@@ -39,23 +44,23 @@ func (a *API) admit(op *huma.Operation, w *answer, r *http.Request) (*http.Reque
 
 // callerFor is who makes a request to an operation. Where a lease token is the right to it nobody needs to be known;
 // a bearer token that comes along all the same says whose matter the caller may see.
-func (a *API) callerFor(n need, r *http.Request) (caller, error) {
+func (a *API) callerFor(n need, r *http.Request) (access.Caller, error) {
 	if n.scope != lease {
-		return a.access.admit(r)
+		return a.Callers.Admit(r)
 	}
-	c, err := a.access.holder(r)
-	if errors.Is(err, errNoToken) {
-		return caller{}, nil
+	c, err := a.Callers.Holder(r)
+	if errors.Is(err, access.ErrNoToken) {
+		return access.Caller{}, nil
 	}
 	return c, err
 }
 
 // leaseOfOwn refuses a tenant's token access to another tenant's attempts, even with a valid lease token.
-func (a *API) leaseOfOwn(c caller, r *http.Request) error {
-	if c.tenant == "" {
+func (a *API) leaseOfOwn(c access.Caller, r *http.Request) error {
+	if c.Tenant == "" {
 		return nil
 	}
-	id, err := pathID(r)
+	id, err := call.PathID(r)
 	if err != nil {
 		return err
 	}
@@ -66,9 +71,9 @@ func (a *API) leaseOfOwn(c caller, r *http.Request) error {
 // promises are the request headers that change what a write may do, with what a call that does not support one says. A
 // call supports those that its operation in the document names.
 var promises = []struct{ header, refusal string }{
-	{keyHeader, "is not supported by this call; only those that submit jobs take one"},
-	{matchHeader, "is not supported by this call; only PUT and DELETE of a schedule take one"},
-	{noneMatchHeader, "is not supported by this call; only PUT and DELETE of a schedule take one"},
+	{jobs.KeyHeader, "is not supported by this call; only those that submit jobs take one"},
+	{schedules.MatchHeader, "is not supported by this call; only PUT and DELETE of a schedule take one"},
+	{schedules.NoneMatchHeader, "is not supported by this call; only PUT and DELETE of a schedule take one"},
 }
 
 // refuseUnsupported refuses a write with a header whose promise it would not keep. A read changes nothing, so it may ignore them.

@@ -6,6 +6,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/api/access"
 	"github.com/belfry-dev/belfry/functions/api/openapi"
 	"github.com/belfry-dev/belfry/functions/api/problem"
 )
@@ -88,12 +89,12 @@ func needOf(op *huma.Operation) need {
 }
 
 // judge refuses a caller that may not do what an operation does.
-func (n need) judge(c caller) error {
+func (n need) judge(c access.Caller) error {
 	switch {
-	case n.scope == whole && c.tenant != "":
+	case n.scope == whole && c.Tenant != "":
 		return problem.New(http.StatusForbidden, "this call needs a token for all tenants")
-	case !c.role.Allows(n.role):
-		return problem.New(http.StatusForbidden, "this call needs the role "+string(n.role)+"; this token has the role "+string(c.role))
+	case !c.Role.Allows(n.role):
+		return problem.New(http.StatusForbidden, "this call needs the role "+string(n.role)+"; this token has the role "+string(c.Role))
 	}
 	return nil
 }
@@ -112,7 +113,7 @@ func (a *API) asks(op *huma.Operation, schemas huma.Registry) {
 	o.Problem(http.StatusUnauthorized)
 	o.Problem(http.StatusForbidden)
 	op.Security = []map[string][]string{{"token": {}}}
-	if !a.access.closed && len(a.access.static) == 0 {
+	if a.Callers.Needless() {
 		op.Security = append(op.Security, map[string][]string{}) // as long as there are no tokens
 	}
 	text := "Needs the role " + string(n.role)

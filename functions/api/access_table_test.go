@@ -6,10 +6,8 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -20,10 +18,11 @@ import (
 	"github.com/belfry-dev/belfry/core/schedule"
 	"github.com/belfry-dev/belfry/core/submit"
 	"github.com/belfry-dev/belfry/core/typecache"
+	"github.com/belfry-dev/belfry/functions/api/call"
 )
 
 // everything is an API with all its operations.
-func everything(t *testing.T, change ...func(*Options)) *API {
+func everything(t *testing.T, change ...func(*call.Options)) *API {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "belfry.db"), sqlite.Options{NoSync: true})
 	if err != nil {
@@ -34,7 +33,7 @@ func everything(t *testing.T, change ...func(*Options)) *API {
 		t.Fatal(err)
 	}
 	reporter := report.NewReporter(store, report.ReporterOptions{ID: "test"})
-	o := Options{
+	o := call.Options{
 		Submitter: submit.New(store, submit.Options{}), Jobs: store, Stats: store, Types: typecache.New(store, typecache.Options{}), Access: store,
 		Attempts: reporter, Leases: leases, Ledger: store, Schedules: schedule.NewActs(store, schedule.Options{}, nil),
 	}
@@ -129,32 +128,5 @@ func TestRoles(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// TestFoundTokensStaySmall: however many ids are tried, what is remembered of them is bounded, and so is what gets
-// through to the store.
-func TestFoundTokensStaySmall(t *testing.T) {
-	a := everything(t)
-	now := time.Unix(1_800_000_000, 0)
-	f := newFoundTokens(a.Access, func() time.Time { return now })
-	for i := range 3 * tokensKnown {
-		f.remember("unknown"+strconv.Itoa(i), core.Token{}, false)
-		f.remember("known"+strconv.Itoa(i), core.Token{}, true)
-	}
-	if len(f.known) > tokensKnown || len(f.unknown) > tokensKnown || len(f.known) < tokensKnown/2 {
-		t.Errorf("%d known and %d unknown ids are kept", len(f.known), len(f.unknown))
-	}
-	rates := newRates(1, 1)
-	for i := range 3 * ratesKnown {
-		if p := rates.take(strconv.Itoa(i), now); p != nil {
-			t.Fatal(p)
-		}
-	}
-	if len(rates.byName) != ratesKnown || rates.order.Len() != ratesKnown {
-		t.Errorf("%d callers are counted", len(rates.byName))
-	}
-	if rates.take(strconv.Itoa(3*ratesKnown-1), now) == nil || rates.take("0", now) != nil {
-		t.Error("the caller that was heard of last must be the one remembered")
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/access"
 )
 
 const (
@@ -69,7 +70,7 @@ func TestOnlyAWholeTokenOpens(t *testing.T) {
 // TestEmptyTokensAreNone: a token that is empty or short is a fault at start, and without tokens nothing but a
 // loopback address is served.
 func TestEmptyTokensAreNone(t *testing.T) {
-	for _, text := range []string{"", "short", strings.Repeat("x", api.MinToken-1), "with a space in the middle"} {
+	for _, text := range []string{"", "short", strings.Repeat("x", access.MinToken-1), "with a space in the middle"} {
 		b := newBench(t)
 		if _, err := api.New(api.Options{Submitter: b.api.Submitter, Jobs: b.store, Stats: b.store, Tokens: []string{text}}); err == nil {
 			t.Errorf("token %q was taken", text)
@@ -81,13 +82,13 @@ func TestEmptyTokensAreNone(t *testing.T) {
 		insecure bool
 		ok       bool
 	}{{true, nil, false, true}, {false, nil, false, false}, {false, []string{token}, false, true}, {false, nil, true, true}} {
-		if err := api.CheckOpen(t.Context(), c.loopback, c.tokens, c.insecure, newBench(t).store); (err == nil) != c.ok {
+		if err := access.CheckOpen(t.Context(), c.loopback, c.tokens, c.insecure, newBench(t).store); (err == nil) != c.ok {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
 	b := newBench(t)
 	b.keep(core.Token{Role: core.RoleRead})
-	if err := api.CheckOpen(t.Context(), false, nil, false, b.store); err != nil {
+	if err := access.CheckOpen(t.Context(), false, nil, false, b.store); err != nil {
 		t.Errorf("with a token in the store: %v", err)
 	}
 }

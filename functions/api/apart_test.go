@@ -9,13 +9,14 @@ import (
 
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/stats"
 )
 
 // Rows that are set apart are counted, some of them named, and a metric; none of it while there are none.
 func TestRowsThatAreSetApart(t *testing.T) {
-	stats := &someStats{stats: core.Stats{Now: at(0), SetApart: []core.ApartCount{{Kind: core.ApartJob, Rows: 25}, {Kind: core.ApartAlert, Rows: 2}}}}
-	b := newBench(t, func(o *api.Options) { o.Stats = stats })
-	doc := decode[api.Stats](t, b.do("GET", "/v1/stats", "").want(t, http.StatusOK))
+	kept := &someStats{stats: core.Stats{Now: at(0), SetApart: []core.ApartCount{{Kind: core.ApartJob, Rows: 25}, {Kind: core.ApartAlert, Rows: 2}}}}
+	b := newBench(t, func(o *api.Options) { o.Stats = kept })
+	doc := decode[stats.Stats](t, b.do("GET", "/v1/stats", "").want(t, http.StatusOK))
 	if doc.SetApartRows != 27 || len(doc.SetApart) != 20 {
 		t.Fatalf("%d rows, %d named", doc.SetApartRows, len(doc.SetApart))
 	}

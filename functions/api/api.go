@@ -1,180 +1,50 @@
 package api
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"log/slog"
 	"net/http"
-	"sync/atomic"
-	"time"
 
-	"github.com/belfry-dev/belfry/core"
-	"github.com/belfry-dev/belfry/core/schedule"
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/belfry-dev/belfry/functions/api/call"
+	"github.com/belfry-dev/belfry/functions/api/deadletters"
+	"github.com/belfry-dev/belfry/functions/api/jobs"
+	"github.com/belfry-dev/belfry/functions/api/jobtypes"
+	"github.com/belfry-dev/belfry/functions/api/leases"
+	"github.com/belfry-dev/belfry/functions/api/schedules"
+	"github.com/belfry-dev/belfry/functions/api/stats"
+	"github.com/belfry-dev/belfry/functions/api/tokens"
 )
 
-// Submitter accepts jobs: a submit.Submitter.
-type Submitter interface {
-	// Check gives a job what its type defines and holds it against the rules: FieldErrors. now bounds run_at and expires_at.
-	Check(ctx context.Context, job core.NewJob, now time.Time) (core.CheckedJob, error)
-	// Write writes one job and returns when it is durable.
-	Write(ctx context.Context, job core.CheckedJob) (core.Submitted, error)
-	// WriteBatch writes all jobs in one transaction, or none; answer i is for job i.
-	WriteBatch(ctx context.Context, jobs []core.CheckedJob) ([]core.Submitted, error)
-	// WriteOnce and WriteOneOnce write under an idempotency key; see core.SubmitStore.
-	WriteOnce(ctx context.Context, key core.IdempotencyKey, jobs []core.CheckedJob, render func([]core.Submitted) (core.Answer, error)) (core.Once, error)
-	WriteOneOnce(ctx context.Context, key core.IdempotencyKey, job core.CheckedJob, render func(*core.NewJob, core.Submitted) core.Answer) (core.Once, error)
-}
-
 // Options say what the API stands on.
-type Options struct {
-	Submitter Submitter       // required
-	Jobs      core.JobStore   // required
-	Stats     core.StatsStore // required
-
-	// Poke is told of each job that was accepted or put back, so that a worker in this process need not wait
-	// for its next look. It must not block. Zero means nobody is told.
-	Poke func(id int64)
-	// Now judges run_at, expires_at and the ends of tokens: a storeclock.Clock's. Zero means time.Now.
-	Now func() time.Time
-	// Types keeps the definitions of types. Zero means that there are no calls for them.
-	Types Types
-	// Schedules and Ledger serve schedules. Zero means that there are no calls for them.
-	Schedules *schedule.Acts
-	Ledger    core.ScheduleStore
-	// Counts are those of the tick of this process, for /metrics. Zero means that there is none here.
-	Counts *schedule.Counts
-	// Targets judges the targets of jobs and types. Zero means that nothing delivers here: every target is refused.
-	Targets Targets
-	// Attempts and Leases serve targets that report on their attempts. Zero means that there are no calls for it.
-	Attempts Attempts
-	Leases   LeaseTokens
-	// KeepKeys is how long the answer to a call with an Idempotency-Key is kept. Zero means 24 h.
-	KeepKeys time.Duration
-	// Access keeps bearer tokens. Zero means that there are no calls for them, and no others than Tokens.
-	Access core.AccessStore
-	// Tokens are bearer tokens that may do everything; see MinToken. Where there are none, and none in Access, anyone
-	// may call: hosts then serve loopback only, see CheckOpen.
-	Tokens []string
-	// Closed lets no call go without a token, even while there are none. Zero means that anyone may call then.
-	Closed bool
-	// Loopback says that a loopback address is served: calls without a token are then answered under loopback names
-	// only, for the pages of a stranger can have a name of their own point here. Zero means under any name.
-	Loopback bool
-	// Queues says that this installation hands jobs out through queues. Zero means that workers claim from the table.
-	Queues bool
-	// Spool is a directory for large bodies on their way in, and large answers on their way out. Zero means that they are in
-	// memory: where all disks are memory.
-	Spool string
-	// KeepAlive is how long the server keeps a connection on which no request comes: answers say so. Zero means that they
-	// say nothing.
-	KeepAlive time.Duration
-	Version   string // shown in the OpenAPI document. Zero means "dev"
-	Limits    Limits
-	Logger    *slog.Logger // Zero means nothing is logged
-}
+type Options = call.Options
 
 // Limits bound what one request may take.
-type Limits struct {
-	Body      int64 // bytes of a request's body. Zero means 1 MiB + 64 KiB: a payload and what is around it
-	BatchBody int64 // bytes of a batch's body. Zero means 32 MiB
-	// Memory is how many bytes the bodies and answers of requests in flight may take; one caller has half of it. Beyond,
-	// requests wait for a while, and are then answered 503. Batches of more than an eighth are refused. Zero means 256 MiB.
-	Memory     int64
-	MemoryWait time.Duration // for what others hold of it. Zero means 5 s
-	Batch      int           // jobs of a batch. Zero means core.MaxBatch
-	PageBytes  int           // a page of a list ends early when its jobs come to this. Zero means 4 MiB
-	Looks      int           // a page of a list ends early when so many looks into the store found little. Zero means 50
-	LookTime   time.Duration // or when they took so long. Zero means 1 s
-	BodyTime   time.Duration // for a body to arrive. Zero means 30 s
-	Time       time.Duration // for an answer, ?wait= not counted. Zero means 30 s
-	TakeTime   time.Duration // for the caller to take an answer, and a second more for each 128 KiB. Zero means 30 s
-	Wait       time.Duration // longest ?wait=. Zero means 60 s
-	Waits      int           // requests that wait at once. Zero means 10,000
-	Timeout    time.Duration // of jobs and types that no target does the work of. Zero means core.MaxTimeout
-	Rate       int           // requests a second of one token, or of one address without one. Zero means no bound
-}
-
-// defaultPageBytes is the size of a page.
-const defaultPageBytes = 4 << 20
-
-// DeadLimit is the most dead letters one redrive or discard takes.
-const DeadLimit = 10_000
+type Limits = call.Limits
 
 // API is the HTTP API. It is safe for concurrent use. Close it after the last request.
 type API struct {
-	Options
-	wait       *waiter
-	recent     *recentStats
-	states     *recentStates
-	access     *accessControl
-	steps      steps
-	memory     *budget // for requests in flight
-	spool      *spool  // nil where nothing is kept on disk
-	turns      *budget // for work that takes a processor for a while
+	*call.Base
 	serve      http.Handler
 	operations []methodPath // that are served
+	rooms      []calls
+}
 
-	draining atomic.Bool
+// calls are the operations about one thing.
+type calls interface {
+	// Routes are the operations, with schemas as far as schemas has any.
+	Routes(schemas huma.Registry) []call.Route
 }
 
 // New puts the API together. An error names the option that is missing.
 func New(o Options) (*API, error) {
-	if o.Submitter == nil || o.Jobs == nil || o.Stats == nil {
-		return nil, errors.New("api: Submitter, Jobs and Stats are required")
+	b, err := call.New(o)
+	if err != nil {
+		return nil, err
 	}
-	if o.Poke == nil {
-		o.Poke = func(int64) {}
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Version == "" {
-		o.Version = "dev"
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
-	}
-	zero(&o.KeepKeys, 24*time.Hour)
-	o.Limits.fill()
-	a := &API{Options: o, wait: newWaiter(o.Jobs, o.Limits.Waits), recent: &recentStats{o.Stats, newReading[core.Stats]()}, states: &recentStates{o.Stats, newReading[core.ScheduleStates]()}}
-	a.memory, a.turns = newBudget(o.Limits.Memory, o.Limits.MemoryWait), newTurns()
-	if o.Spool != "" {
-		a.spool = &spool{dir: o.Spool, room: newBudget(diskTimes*o.Limits.Memory, 0)}
-	}
-	var err error
-	if a.access, err = newAccessControl(&o); err != nil {
-		return nil, fmt.Errorf("api: %w", err)
-	}
-	a.Options.Tokens = nil // the hashes are enough
-	a.Options.Jobs = ownJobs{o.Jobs}
+	jobs := jobs.New(b)
+	a := &API{Base: b, rooms: []calls{jobs, leases.New(b), jobtypes.New(b), schedules.New(b), deadletters.New(jobs), tokens.New(b), stats.New(b)}}
 	a.serve = a.wrapHandler(a.router())
 	return a, nil
-}
-
-func (l *Limits) fill() {
-	zero(&l.Body, core.MaxPayloadBytes+64<<10)
-	zero(&l.BatchBody, 32<<20)
-	zero(&l.Memory, 256<<20)
-	zero(&l.MemoryWait, 5*time.Second)
-	l.BatchBody = min(l.BatchBody, l.Memory/callerShare/bodyTimes)
-	zero(&l.Batch, core.MaxBatch)
-	zero(&l.PageBytes, defaultPageBytes)
-	zero(&l.Looks, 50)
-	zero(&l.LookTime, time.Second)
-	zero(&l.BodyTime, 30*time.Second)
-	zero(&l.Time, 30*time.Second)
-	zero(&l.TakeTime, 30*time.Second)
-	zero(&l.Wait, time.Minute)
-	zero(&l.Waits, 10_000)
-}
-
-// zero gives an option that was left at zero its default.
-func zero[T int | int64 | time.Duration](option *T, value T) {
-	if *option == 0 {
-		*option = value
-	}
 }
 
 // ServeHTTP answers one request.
@@ -182,14 +52,14 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.serve.ServeH
 
 // Ended tells requests that wait for these jobs to look at once: what a worker in the same process calls. It
 // never blocks.
-func (a *API) Ended(ids ...int64) { a.wait.wake(ids) }
+func (a *API) Ended(ids ...int64) { a.Wait.Wake(ids) }
 
 // Drain has the API say that it is not ready, and that connections end, while it answers as before: what a host calls when
 // it is told to stop, a while before Close.
-func (a *API) Drain() { a.draining.Store(true) }
+func (a *API) Drain() { a.Draining.Store(true) }
 
 // HeldMemory is how many bytes of memory requests in flight hold, as far as Limits.Memory counts them.
-func (a *API) HeldMemory() int64 { return a.memory.inUse() }
+func (a *API) HeldMemory() int64 { return a.Memory.InUse() }
 
 // Close ends waiting requests and what runs in the background, and returns when it is gone.
-func (a *API) Close() { a.wait.close() }
+func (a *API) Close() { a.Wait.Close() }

@@ -68,15 +68,15 @@ func newBench(t testing.TB, change ...func(*api.Options)) *bench {
 	return b
 }
 
-// answer is what came back.
-type answer struct {
+// Writer is what came back.
+type Writer struct {
 	status int
 	header http.Header
 	body   string
 }
 
 // do sends a request whose body, if any, is JSON.
-func (b *bench) do(method, target, body string, header ...string) answer {
+func (b *bench) do(method, target, body string, header ...string) Writer {
 	b.t.Helper()
 	var reader io.Reader
 	if body != "" {
@@ -91,13 +91,13 @@ func (b *bench) do(method, target, body string, header ...string) answer {
 	}
 	w := httptest.NewRecorder()
 	b.api.ServeHTTP(w, r)
-	a := answer{w.Code, w.Result().Header, w.Body.String()}
+	a := Writer{w.Code, w.Result().Header, w.Body.String()}
 	checkAnswer(b.t, b.api, r, body, a)
 	return a
 }
 
 // want stops the test at another status.
-func (a answer) want(t testing.TB, status int) answer {
+func (a Writer) want(t testing.TB, status int) Writer {
 	t.Helper()
 	if a.status != status {
 		t.Fatalf("status %d, want %d: %s", a.status, status, a.body)
@@ -121,7 +121,7 @@ type job struct {
 	FinishedAt  string          `json:"finished_at"`
 }
 
-func decode[T any](t testing.TB, a answer) T {
+func decode[T any](t testing.TB, a Writer) T {
 	t.Helper()
 	var v T
 	if err := json.Unmarshal([]byte(a.body), &v); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/call"
 	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
@@ -104,7 +105,7 @@ func TestBatchFailsWhole(t *testing.T) {
 
 // refusing is a submitter that must not be called, or fails with err.
 type refusing struct {
-	api.Submitter
+	call.Submitter
 	err error
 }
 

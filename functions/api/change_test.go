@@ -48,7 +48,7 @@ func (b *bench) end(typ string, outcome core.Outcome, result string) []core.Job 
 	return jobs
 }
 
-func (b *bench) change(id, what, body string, status int) answer {
+func (b *bench) change(id, what, body string, status int) Writer {
 	b.t.Helper()
 	return b.do("POST", "/v1/jobs/"+id+"/"+what, body).want(b.t, status)
 }

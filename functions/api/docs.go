@@ -13,6 +13,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/belfry-dev/belfry/functions/api/answer"
+	"github.com/belfry-dev/belfry/functions/api/call"
 	"github.com/belfry-dev/belfry/functions/api/openapi"
 )
 
@@ -44,10 +46,10 @@ func (a *API) describeAll() (*huma.OpenAPI, []*huma.Operation) {
 	schemas := doc.Components.Schemas
 	var operations []*huma.Operation
 	for _, route := range a.routes(schemas) {
-		operations = append(operations, route.op)
-		a.asks(route.op, schemas)
-		openapi.Complete(route.op, schemas)
-		doc.AddOperation(route.op)
+		operations = append(operations, route.Op)
+		a.asks(route.Op, schemas)
+		openapi.Complete(route.Op, schemas)
+		doc.AddOperation(route.Op)
 	}
 	openapi.Link(operations)
 	open(operations, schemas)
@@ -58,10 +60,10 @@ func (a *API) describeAll() (*huma.OpenAPI, []*huma.Operation) {
 const serverAtRoot = `"servers":[{"url":"/"}]`
 
 // pages are /openapi.json and what is made from it. The first reader waits until they are written; they do not change.
-func (a *API) pages() []route {
+func (a *API) pages() []call.Route {
 	once := sync.OnceValues(a.write)
-	page := func(path, contentType string, part func(*written) []byte) route {
-		return route{op: &huma.Operation{Method: http.MethodGet, Path: path, Hidden: true}, handle: func(w http.ResponseWriter, r *http.Request) error {
+	page := func(path, contentType string, part func(*written) []byte) call.Route {
+		return call.Route{Op: &huma.Operation{Method: http.MethodGet, Path: path, Hidden: true}, Handle: func(w http.ResponseWriter, r *http.Request) error {
 			all, err := once()
 			if err != nil {
 				return err
@@ -69,12 +71,12 @@ func (a *API) pages() []route {
 			h := w.Header()
 			h.Set("Cache-Control", "no-cache")
 			h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-			h.Set("Vary", prefixHeader)
-			writeBody(w, http.StatusOK, contentType, bytes.Replace(part(all), []byte(serverAtRoot), []byte(`"servers":[{"url":"`+prefixOf(r)+`/"}]`), 1))
+			h.Set("Vary", call.PrefixHeader)
+			answer.Body(w, http.StatusOK, contentType, bytes.Replace(part(all), []byte(serverAtRoot), []byte(`"servers":[{"url":"`+call.PrefixOf(r)+`/"}]`), 1))
 			return nil
 		}}
 	}
-	return []route{
+	return []call.Route{
 		page("/openapi.json", "application/json", func(all *written) []byte { return all.spec }),
 		page("/docs", "text/html; charset=utf-8", func(all *written) []byte { return all.page }),
 		page("/docs/docs.css", "text/css; charset=utf-8", func(all *written) []byte { return all.style }),

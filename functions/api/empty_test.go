@@ -57,7 +57,7 @@ func TestNoParameterIsEmpty(t *testing.T) {
 	t.Logf("%d query parameters of all operations, %d requests", parameters, requests)
 }
 
-func problemFields(t *testing.T, a answer) (names []string) {
+func problemFields(t *testing.T, a Writer) (names []string) {
 	t.Helper()
 	if a.status < 400 {
 		return nil

@@ -15,13 +15,14 @@ import (
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/core/submit"
 	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/call"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
 const key = "Idempotency-Key"
 
 // same wants two answers to be one, byte for byte, the second marked as a replay.
-func same(t *testing.T, first, again answer) {
+func same(t *testing.T, first, again Writer) {
 	t.Helper()
 	if again.status != first.status || again.body != first.body || again.header.Get("Location") != first.header.Get("Location") || again.header.Get("Content-Type") != first.header.Get("Content-Type") {
 		t.Errorf("answers\n%d %s\n%d %s", first.status, first.body, again.status, again.body)
@@ -144,7 +145,7 @@ func TestKeysArePerTokenAndForgotten(t *testing.T) {
 
 // fallible is a store whose first calls do not get to render, as when the process dies there.
 type fallible struct {
-	api.Submitter
+	call.Submitter
 	left int
 }
 

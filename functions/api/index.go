@@ -6,17 +6,20 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/belfry-dev/belfry/functions/api/answer"
+	"github.com/belfry-dev/belfry/functions/api/call"
 )
 
 // indexes are where people look who know no more than the address. What they answer leads on by relative links, so that they
 // work below a prefix.
-func (a *API) indexes() []route {
-	at := func(path, up string, show func(http.ResponseWriter, *http.Request, string) error) route {
-		return route{op: &huma.Operation{Method: http.MethodGet, Path: path, Hidden: true}, handle: func(w http.ResponseWriter, r *http.Request) error {
+func (a *API) indexes() []call.Route {
+	at := func(path, up string, show func(http.ResponseWriter, *http.Request, string) error) call.Route {
+		return call.Route{Op: &huma.Operation{Method: http.MethodGet, Path: path, Hidden: true}, Handle: func(w http.ResponseWriter, r *http.Request) error {
 			return show(w, r, up)
 		}}
 	}
-	return []route{at("/{$}", "", a.showIndex), at("/v1", "", a.showIndex), at("/v1/{$}", "../", a.showIndex), at("/docs/{$}", "../", seeDocs)}
+	return []call.Route{at("/{$}", "", a.showIndex), at("/v1", "", a.showIndex), at("/v1/{$}", "../", a.showIndex), at("/docs/{$}", "../", seeDocs)}
 }
 
 // indexDoc says where everything is, seen from where it is answered.
@@ -43,16 +46,16 @@ func (a *API) showIndex(w http.ResponseWriter, r *http.Request, up string) error
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, body)
+	answer.JSON(w, http.StatusOK, body)
 	return nil
 }
 
 func seeDocs(w http.ResponseWriter, r *http.Request, up string) error {
-	if prefix := prefixOf(r); prefix != "" {
+	if prefix := call.PrefixOf(r); prefix != "" {
 		up = prefix + "/"
 	}
 	w.Header().Set("Location", up+"docs")
 	w.Header().Set("Cache-Control", "no-cache")
-	writeBody(w, http.StatusSeeOther, "text/plain; charset=utf-8", []byte("see "+up+"docs\n"))
+	answer.Body(w, http.StatusSeeOther, "text/plain; charset=utf-8", []byte("see "+up+"docs\n"))
 	return nil
 }

@@ -184,7 +184,7 @@ func TestTargetsOfJobs(t *testing.T) {
 	a := b.do("POST", "/v1/jobs", job).want(t, http.StatusCreated)
 	id := decode[struct{ ID string }](t, a).ID
 	batch := b.do("POST", "/v1/jobs/batch", `{"jobs":[`+job+`,{"type":"hook","target":{"url":"http://10.0.0.1/"}},`+job+`]}`).want(t, http.StatusOK)
-	for name, got := range map[string]answer{"submit": a, "get": b.do("GET", "/v1/jobs/"+id, ""), "list": b.do("GET", "/v1/jobs", ""), "batch": batch} {
+	for name, got := range map[string]Writer{"submit": a, "get": b.do("GET", "/v1/jobs/"+id, ""), "list": b.do("GET", "/v1/jobs", ""), "batch": batch} {
 		if !strings.Contains(got.body, `"target":{"url":"https://hooks.example.com/x","headers":{"authorization":"********"}}`) || strings.Contains(got.body, "canary") {
 			t.Errorf("%s: %s", name, got.body)
 		}

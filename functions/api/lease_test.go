@@ -54,7 +54,7 @@ func (b *bench) accept(job core.Job) {
 }
 
 // report makes one of the three calls.
-func (b *bench) report(id int64, act, token, more string) answer {
+func (b *bench) report(id int64, act, token, more string) Writer {
 	b.t.Helper()
 	return b.do("POST", "/v1/jobs/"+strconv.FormatInt(id, 10)+"/"+act, `{"lease_token":"`+token+`"`+more+`}`)
 }
@@ -272,7 +272,7 @@ func strangers(t *testing.T) *webhook.LeaseTokens {
 func TestReportsWakeAndCount(t *testing.T) {
 	b := newBench(t)
 	job, token := b.start(`{"type":"hook"}`)
-	ended := make(chan answer)
+	ended := make(chan Writer)
 	go func() { ended <- get(b, fmt.Sprintf("/v1/jobs/%d?wait=30s", job.ID)) }()
 	b.report(job.ID, "complete", token, "").want(t, http.StatusOK)
 	if got := <-ended; !strings.Contains(got.body, `"status":"done"`) {

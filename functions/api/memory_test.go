@@ -17,6 +17,8 @@ import (
 	"github.com/belfry-dev/belfry/functions/api"
 )
 
+const mib = 1 << 20
+
 const (
 	smallMemory  = 32 * mib
 	callerMemory = smallMemory/2 + 64<<10 // of one caller, with the problems that it is told

@@ -67,7 +67,7 @@ func closed(t testing.TB, document []byte) []byte {
 
 // checkAnswer holds one exchange against the document: what was accepted must be what the document describes,
 // and so must every answer. The headers every answer carries are checked too.
-func checkAnswer(t testing.TB, a *api.API, r *http.Request, sent string, got answer) {
+func checkAnswer(t testing.TB, a *api.API, r *http.Request, sent string, got Writer) {
 	t.Helper()
 	if got.header.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(got.header.Get("Content-Security-Policy"), "default-src 'none'") {
 		t.Errorf("%s: headers %v", r.URL.Path, got.header)
@@ -105,7 +105,7 @@ func decodable(text string) bool {
 }
 
 // checkProblem holds an answer against RFC 9457 and against what must never be in one.
-func checkProblem(t testing.TB, got answer) {
+func checkProblem(t testing.TB, got Writer) {
 	t.Helper()
 	var p problem.Problem
 	decoder := json.NewDecoder(strings.NewReader(got.body))

@@ -6,62 +6,60 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/belfry-dev/belfry/functions/api/access"
+	"github.com/belfry-dev/belfry/functions/api/answer"
+	"github.com/belfry-dev/belfry/functions/api/call"
 	"github.com/belfry-dev/belfry/functions/api/problem"
 )
 
 // methods are those a path is asked about for Allow.
 var methods = [...]string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, http.MethodTrace, http.MethodConnect}
 
-// route is one operation and what answers it. An error becomes the answer's problem document.
-type route struct {
-	op     *huma.Operation
-	handle func(w http.ResponseWriter, r *http.Request) error
-	extra  time.Duration // beyond Limits.Time: for a body to arrive, or to wait
-}
-
 // router takes all operations to their paths. None of it needs a schema: the document is another matter.
 func (a *API) router() http.Handler {
 	mux := http.NewServeMux()
 	literal := map[string]bool{}
 	for _, route := range slices.Concat(a.routes(unread{}), a.pages(), a.indexes()) {
-		a.operations = append(a.operations, methodPath{route.op.Method, route.op.Path})
-		literal[route.op.Path] = !strings.Contains(route.op.Path, "{")
-		mux.HandleFunc(route.op.Method+" "+route.op.Path, a.run(route))
+		a.operations = append(a.operations, methodPath{route.Op.Method, route.Op.Path})
+		literal[route.Op.Path] = !strings.Contains(route.Op.Path, "{")
+		mux.HandleFunc(route.Op.Method+" "+route.Op.Path, a.run(route))
 	}
 	return notFound(mux, literal)
 }
 
 // routes are the operations of the document, with schemas as far as schemas has any.
-func (a *API) routes(schemas huma.Registry) []route {
-	return slices.Concat(a.jobRoutes(schemas), a.leaseRoutes(schemas), a.typeRoutes(schemas), a.scheduleRoutes(schemas), a.deadRoutes(schemas),
-		a.tokenRoutes(schemas), a.statsRoutes(schemas))
+func (a *API) routes(schemas huma.Registry) []call.Route {
+	var all []call.Route
+	for _, room := range a.rooms {
+		all = append(all, room.Routes(schemas)...)
+	}
+	return all
 }
 
 // run answers an operation's requests.
-func (a *API) run(route route) http.HandlerFunc {
-	holds := answerHolds[route.op.OperationID]
+func (a *API) run(route call.Route) http.HandlerFunc {
+	holds := answer.AnswerHolds[route.Op.OperationID]
 	return func(w http.ResponseWriter, r *http.Request) {
-		watched, ok := w.(*answer)
+		watched, ok := w.(*answer.Writer)
 		if !ok {
-			watched = &answer{ResponseWriter: w}
+			watched = &answer.Writer{ResponseWriter: w}
 		}
-		limited, cancel := context.WithTimeout(r.Context(), a.Limits.Time+route.extra)
-		watched.route, watched.ctx = route.op.Path, limited
+		limited, cancel := context.WithTimeout(r.Context(), a.Limits.Time+route.Extra)
+		watched.Route, watched.Ctx = route.Op.Path, limited
 		defer cancel()
-		admitted, err := a.admit(route.op, watched, r.WithContext(limited))
+		admitted, err := a.admit(route.Op, watched, r.WithContext(limited))
 		if err == nil {
-			watched.hold.of, watched.hold.caller = a.memory, callerOf(admitted.Context()).name(admitted)
-			err = watched.hold.set(limited, holds)
+			watched.Hold.Of, watched.Hold.Caller = a.Memory, access.CallerOf(admitted.Context()).Name(admitted)
+			err = watched.Hold.Set(limited, holds)
 		}
 		if err == nil {
-			err = route.handle(watched, admitted)
+			err = route.Handle(watched, admitted)
 		}
 		if err != nil {
-			watched.fail(endedBy(r.Context(), limited, err))
+			watched.Fail(endedBy(r.Context(), limited, err))
 		}
 	}
 }
@@ -108,7 +106,7 @@ func notFound(mux *http.ServeMux, literal map[string]bool) http.Handler {
 		if len(allow) > 0 {
 			p = problem.New(http.StatusMethodNotAllowed, "this path accepts only "+strings.Join(allow, ", ")).With("Allow", strings.Join(allow, ", "))
 		}
-		writeProblem(p, w)
+		answer.Problem(p, w)
 	})
 }
 

@@ -123,7 +123,7 @@ func checkRow(t *testing.T, store core.Store, c rulestest.Case, now time.Time, i
 	}
 }
 
-func checkRefusal(t *testing.T, c rulestest.Case, got answer) {
+func checkRefusal(t *testing.T, c rulestest.Case, got Writer) {
 	t.Helper()
 	field, statuses := c.Field, []int{http.StatusUnprocessableEntity, http.StatusRequestEntityTooLarge}
 	if c.BadBody {

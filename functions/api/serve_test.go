@@ -17,13 +17,14 @@ import (
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/core/submit"
 	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/call"
 )
 
 // get sends a request whose answer is not held against the document.
-func get(b *bench, target string) answer {
+func get(b *bench, target string) Writer {
 	w := httptest.NewRecorder()
 	b.api.ServeHTTP(w, httptest.NewRequestWithContext(b.t.Context(), "GET", target, nil))
-	return answer{w.Code, w.Result().Header, w.Body.String()}
+	return Writer{w.Code, w.Result().Header, w.Body.String()}
 }
 
 // canary stands for anything secret.
@@ -62,7 +63,7 @@ type failing struct {
 func (f failing) Cancel(context.Context, int64) (core.Job, error) { return core.Job{}, f.err }
 
 // panicking is a store that panics with what it is given.
-type panicking struct{ api.Submitter }
+type panicking struct{ call.Submitter }
 
 func (panicking) Check(_ context.Context, j core.NewJob, _ time.Time) (core.CheckedJob, error) {
 	panic("payload " + string(j.Payload))
@@ -129,7 +130,7 @@ func TestBodyLimitHoldsWhileReading(t *testing.T) {
 		r.ContentLength = -1
 		w := httptest.NewRecorder()
 		b.api.ServeHTTP(w, r)
-		checkProblem(t, answer{w.Code, w.Result().Header, w.Body.String()})
+		checkProblem(t, Writer{w.Code, w.Result().Header, w.Body.String()})
 		if w.Code != http.StatusRequestEntityTooLarge || body.read > limit+1<<20 {
 			t.Errorf("%s: status %d after %d bytes", path, w.Code, body.read)
 		}
@@ -195,7 +196,7 @@ func TestWorkOutlivesTheBodyTime(t *testing.T) {
 }
 
 // slow is a submitter that answers once the body's time is over.
-type slow struct{ api.Submitter }
+type slow struct{ call.Submitter }
 
 func (s slow) Write(ctx context.Context, j core.CheckedJob) (core.Submitted, error) {
 	select {

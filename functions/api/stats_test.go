@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-dev/belfry/core/schedule"
 	"github.com/belfry-dev/belfry/core/tick"
 	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/stats"
 )
 
 // someStats is a store with known numbers.
@@ -77,20 +78,20 @@ func knownStats() core.Stats {
 
 func TestStats(t *testing.T) {
 	b := newBench(t, func(o *api.Options) { o.Stats, o.Queues = &someStats{stats: knownStats()}, true })
-	got := decode[api.Stats](t, b.do("GET", "/v1/stats", "").want(t, http.StatusOK))
+	got := decode[stats.Stats](t, b.do("GET", "/v1/stats", "").want(t, http.StatusOK))
 	text, err := json.MarshalIndent(got, "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := api.Stats{
+	want := stats.Stats{
 		Now: "2026-03-01T12:00:00.120000Z", Window: "5m0s", Mode: "queues",
-		Queues: []api.QueueStats{
+		Queues: []stats.QueueStats{
 			{Priority: "critical", OldestDue: "0s", LagP50: "0s", LagP99: "0s"},
 			{Priority: "default", Scheduled: 7, Due: 3, Queued: 2, Running: 1, OldestDue: "1.5s", LagP50: "1ms", LagP99: "1.98ms"},
 			{Priority: "bulk", Scheduled: core.CountCap, Capped: true, OldestDue: "0s", LagP50: "750ms", LagP99: "995ms"},
 		},
-		Workers: 3, Slots: api.SlotStats{All: 40, Busy: 28, ForDeliveries: 20, Deliveries: 12},
-		Types: []api.TypeStats{
+		Workers: 3, Slots: stats.SlotStats{All: 40, Busy: 28, ForDeliveries: 20, Deliveries: 12},
+		Types: []stats.TypeStats{
 			{Type: "a/b.c:d", Starts: 1, Workers: 2}, {Type: "echo", Starts: 11, Done: 7, Failed: 1, Retried: 2, Cancelled: 1, Lost: 3, Snoozed: 4, Strayed: 8},
 			{Type: "idle", Workers: 1}, {Type: "nobody's", Unhandled: 7},
 		},
@@ -180,7 +181,7 @@ func TestMetricsOfManyTypes(t *testing.T) {
 	if n := strings.Count(body, "\n"); n > 10*501+200 {
 		t.Errorf("%d lines", n)
 	}
-	stats := decode[api.Stats](t, b.do("GET", "/v1/stats", "").want(t, http.StatusOK))
+	stats := decode[stats.Stats](t, b.do("GET", "/v1/stats", "").want(t, http.StatusOK))
 	if n := len(stats.Types); n != 501 || stats.Types[500].Type != "(other)" {
 		t.Errorf("%d types are told", n)
 	}

@@ -67,7 +67,7 @@ func TestJobsAreCheckedOnce(t *testing.T) {
 }
 
 // jobsIn are the jobs of an answer to a submit, those that were refused left out.
-func jobsIn(t *testing.T, a answer) (jobs []job) {
+func jobsIn(t *testing.T, a Writer) (jobs []job) {
 	t.Helper()
 	switch a.status {
 	case http.StatusCreated:

@@ -34,7 +34,7 @@ func (b *bench) token(by, role, tenant string) madeToken {
 }
 
 // as sends a request with a token.
-func (b *bench) as(token, method, target, body string, header ...string) answer {
+func (b *bench) as(token, method, target, body string, header ...string) Writer {
 	b.t.Helper()
 	if token != "" {
 		header = append(header, "Authorization", "Bearer "+token)

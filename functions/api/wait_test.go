@@ -13,13 +13,14 @@ import (
 
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/call"
 )
 
 // waitStore is a store in memory whose jobs end when told to. It counts the looks at all of them.
 type waitStore struct {
 	core.JobStore
 	core.StatsStore
-	api.Submitter
+	call.Submitter
 	mu    sync.Mutex
 	jobs  map[int64]core.Status
 	looks []time.Time
@@ -74,7 +75,7 @@ func newWaitAPI(t *testing.T, s *waitStore, limits api.Limits) *api.API {
 
 func statusOf(t *testing.T, w *httptest.ResponseRecorder) string {
 	t.Helper()
-	return decode[job](t, answer{w.Code, w.Result().Header, w.Body.String()}).Status
+	return decode[job](t, Writer{w.Code, w.Result().Header, w.Body.String()}).Status
 }
 
 // All that wait share one statement, asked ever less often; each is answered when its job ends, or with the
@@ -211,7 +212,7 @@ func TestWaitOnAStore(t *testing.T) {
 	done := waiting(t.Context(), b.api, "/v1/jobs/"+j.ID+"?wait=30s")
 	b.end("echo", core.EndDone, `{"ok":true}`)
 	w := <-done
-	got := decode[job](t, answer{w.Code, w.Result().Header, w.Body.String()})
+	got := decode[job](t, Writer{w.Code, w.Result().Header, w.Body.String()})
 	if got.Status != "done" || string(got.Result) != `{"ok":true}` {
 		t.Errorf("%s", w.Body)
 	}

@@ -118,7 +118,7 @@ func (w *stroll) visit(t *testing.T, at place, query, body string, header [2]str
 	}
 }
 
-func (w *stroll) send(target, body string, header [2]string) answer {
+func (w *stroll) send(target, body string, header [2]string) Writer {
 	headers := []string{}
 	if header[0] != "" {
 		headers = header[:]
@@ -182,7 +182,7 @@ func (w *stroll) headers(t *testing.T) [][2]string {
 }
 
 // leakIn returns what an answer holds of the tenant that the request did not hold.
-func (o *tenant) leakIn(a answer, sent string) string {
+func (o *tenant) leakIn(a Writer, sent string) string {
 	text := a.body
 	for name, values := range a.header {
 		if name == "Etag" {

@@ -19,7 +19,7 @@ import (
 	"github.com/belfry-dev/belfry/core/submit"
 	coretick "github.com/belfry-dev/belfry/core/tick"
 	"github.com/belfry-dev/belfry/core/typecache"
-	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/access"
 	"github.com/belfry-dev/belfry/functions/api/assemble"
 	"github.com/belfry-dev/belfry/functions/boot"
 	"github.com/belfry-dev/belfry/functions/tick"
@@ -174,7 +174,7 @@ func (n *running) buildAPI(ctx context.Context) error {
 	if a, ok := n.Listener.Addr().(*net.TCPAddr); ok {
 		loopback = a.IP.IsLoopback()
 	}
-	if err := api.CheckOpen(ctx, loopback, n.Settings.Tokens, n.Settings.Insecure, n.Store); err != nil {
+	if err := access.CheckOpen(ctx, loopback, n.Settings.Tokens, n.Settings.Insecure, n.Store); err != nil {
 		return fmt.Errorf("serve %s: %w", n.Listener.Addr(), err)
 	}
 	o := assemble.Parts{

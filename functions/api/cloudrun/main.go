@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/belfry-dev/belfry/core"
-	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/access"
 	"github.com/belfry-dev/belfry/functions/api/assemble"
 	"github.com/belfry-dev/belfry/functions/boot"
 	"github.com/belfry-dev/belfry/functions/boot/cloudrun"
@@ -17,7 +17,7 @@ import (
 func main() { cloudrun.Main(serve) }
 
 func serve(ctx context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
-	if err := api.CheckOpen(ctx, false, h.Settings.Tokens, h.Settings.Insecure, h.Store); err != nil {
+	if err := access.CheckOpen(ctx, false, h.Settings.Tokens, h.Settings.Insecure, h.Store); err != nil {
 		return nil, err
 	}
 	submit, finish, err := submitStore(ctx, h)

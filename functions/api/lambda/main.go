@@ -8,6 +8,7 @@ import (
 	"github.com/belfry-dev/belfry/adapters/aws"
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/access"
 	"github.com/belfry-dev/belfry/functions/api/assemble"
 	"github.com/belfry-dev/belfry/functions/boot"
 	"github.com/belfry-dev/belfry/functions/boot/lambda"
@@ -21,7 +22,7 @@ const (
 func main() { lambda.Main(lambda.Options{}, serve) }
 
 func serve(ctx context.Context, f *lambda.Function) (any, error) {
-	if err := api.CheckOpen(ctx, false, f.Settings.Tokens, f.Settings.Insecure, f.Store); err != nil {
+	if err := access.CheckOpen(ctx, false, f.Settings.Tokens, f.Settings.Insecure, f.Store); err != nil {
 		return nil, err
 	}
 	submit, err := submitStore(ctx, f)
