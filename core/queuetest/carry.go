@@ -12,8 +12,9 @@ import (
 	"github.com/belfry-dev/belfry/core/work"
 )
 
-// Carry runs n jobs of each priority over a queue: one scheduler, two workers, of which one leaves half way. Each job's
-// handler is entered once and each ends done. broken, if not nil, is called while they run: it breaks subscriptions.
+// Carry runs n jobs of each priority through a queue with one scheduler and two workers, of which one leaves half way. Each
+// job's handler is entered once, and each job ends done. If broken is not nil, it is called while the jobs run; it breaks
+// subscriptions.
 func Carry(t *testing.T, store core.Store, queue core.Queue, n int, broken func()) {
 	t.Helper()
 	c := &carried{T: t, store: store, queue: queue, entered: map[int64]int{}, done: make(chan struct{}, 3*n)}
@@ -28,7 +29,7 @@ func Carry(t *testing.T, store core.Store, queue core.Queue, n int, broken func(
 		broken()
 	}
 	c.wait(2 * n)
-	second() // what has run is recorded by then
+	second() // by then every end is recorded
 	stop()
 	for _, id := range c.ids {
 		job, err := store.Get(context.Background(), id)
@@ -66,7 +67,7 @@ func (c *carried) submit(p core.Priority, n int) {
 	}
 }
 
-// run runs f until stop, which waits for it.
+// run starts f and returns stop, which cancels it and waits for its end.
 func (c *carried) run(f func(ctx context.Context) error) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -119,7 +120,7 @@ func (c *carried) work(id string) (stop func()) {
 	return c.run(func(ctx context.Context) error { return worker.Receive(ctx, c.queue) })
 }
 
-// wait waits until n more handlers were entered.
+// wait waits until n more handlers have been entered.
 func (c *carried) wait(n int) {
 	c.Helper()
 	timeout := time.After(3 * time.Minute)

@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// deadLettersOf returns the dead letters of the default priority, or skips the case.
+// deadLettersOf returns the dead letters of the default priority. It skips the case if the queue has none.
 func (s *stage) deadLettersOf() func() []string {
 	s.Helper()
 	if s.DeadLetters == nil || s.Publish == nil {
@@ -21,8 +21,8 @@ func (s *stage) deadLettersOf() func() []string {
 	}
 }
 
-// workUntil receives one by one and does with each delivery what the worker would, until done says so. Receive is not
-// given up before: what comes to nobody counts as a delivery, too.
+// workUntil receives messages one by one and treats each delivery as a worker would, until done returns true. It never
+// cancels a Receive early, because a message that nobody gets still counts as delivered.
 func (s *stage) workUntil(done func() bool, work func(core.Delivery) error) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.ctx, 4*s.Patience)
@@ -61,11 +61,11 @@ func (s *stage) workUntil(done func() bool, work func(core.Delivery) error) {
 	receiver.Wait()
 }
 
-// A worker that is older than its scheduler, a stranger's message and a damaged one end in the dead letters; the
-// message between them is delivered and acknowledged as ever.
+// A message of a newer version, a foreign message and a damaged one end in the dead letters. The message between them is
+// delivered and acknowledged as usual.
 func reject(s *stage) {
 	all := s.deadLettersOf()
-	dead := func() []string { // each once: where one comes twice it may get there twice
+	dead := func() []string { // distinct bodies: a message that is delivered twice may get there twice
 		bodies := all()
 		slices.Sort(bodies)
 		return slices.Compact(bodies)

@@ -179,16 +179,16 @@ func breakAndReopen(s *stage) {
 		s.Skip("the harness cannot break a subscription")
 	}
 	s.send(s.topic, message(1))
-	s.receive(s.sub, 1) // in hand when the connection breaks
+	s.receive(s.sub, 1) // received and not acknowledged when the connection breaks
 	s.Break(s.T, s.queue, core.Default)
 	ctx, cancel := context.WithTimeout(s.ctx, s.Patience)
 	defer cancel()
-	for range 2 { // for good: who waits and tries again gets nowhere
+	for range 2 { // for good: a further try fails too
 		if _, err := s.sub.Receive(ctx, 1); err == nil || ctx.Err() != nil {
 			s.Fatalf("a broken subscription answers %v (context: %v)", err, ctx.Err())
 		}
 	}
-	_ = s.sub.Close(s.ctx) // may tell of the break
+	_ = s.sub.Close(s.ctx) // may return the error of the break
 	s.send(s.topic, message(2))
 	if ids := s.ids(s.receiveAll(s.openSubscription(core.Default), 2)); ids[1] == 0 || ids[2] == 0 {
 		s.Errorf("received by id after reopening: %v, want 1 and 2", ids)

@@ -11,19 +11,19 @@ import (
 // ErrFault is the error of every injected fault.
 var ErrFault = errors.New("injected fault")
 
-// SendFault stands in for a Send: it may pass some of the messages on, and says what the caller is told.
+// SendFault replaces a Send: it may pass on some of the messages, and decides which errors the caller gets.
 type SendFault func(ctx context.Context, messages []core.Message, send func(context.Context, []core.Message) []error) []error
 
-// Faulty is a queue that fails when told to.
+// Faulty is a queue that fails on demand.
 type Faulty struct {
 	core.Queue
 
 	mu     sync.Mutex
 	sends  map[core.Priority]SendFault
-	breaks map[core.Priority]chan struct{} // closed when the subscriptions open now break
+	breaks map[core.Priority]chan struct{} // closed to break the subscriptions that are open now
 }
 
-// NewFaulty wraps a queue. Until told otherwise it behaves as the queue does.
+// NewFaulty wraps a queue. Without faults it behaves like the queue.
 func NewFaulty(q core.Queue) *Faulty {
 	f := &Faulty{Queue: q, sends: map[core.Priority]SendFault{}, breaks: map[core.Priority]chan struct{}{}}
 	for _, p := range core.Priorities {
@@ -32,14 +32,14 @@ func NewFaulty(q core.Queue) *Faulty {
 	return f
 }
 
-// FailSends puts fault in the place of every Send of a priority, until it is called with nil.
+// FailSends replaces every Send of a priority by fault, until it is called with nil.
 func (f *Faulty) FailSends(p core.Priority, fault SendFault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.sends[p] = fault
 }
 
-// BreakSubscriptions makes the open subscriptions of a priority fail for good; those opened afterwards work.
+// BreakSubscriptions makes the open subscriptions of a priority fail for good. Subscriptions opened later work.
 func (f *Faulty) BreakSubscriptions(p core.Priority) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -47,12 +47,12 @@ func (f *Faulty) BreakSubscriptions(p core.Priority) {
 	f.breaks[p] = make(chan struct{})
 }
 
-// LoseAll sends nothing and says so.
+// LoseAll sends nothing and returns errors.
 func LoseAll(_ context.Context, messages []core.Message, _ func(context.Context, []core.Message) []error) []error {
 	return allFail(messages)
 }
 
-// LoseEveryOther sends one half of the messages and fails for the other.
+// LoseEveryOther sends half of the messages and returns errors for the others.
 func LoseEveryOther(ctx context.Context, messages []core.Message, send func(context.Context, []core.Message) []error) []error {
 	errs := allFail(messages)
 	for i := 0; i < len(messages); i += 2 {
@@ -61,13 +61,13 @@ func LoseEveryOther(ctx context.Context, messages []core.Message, send func(cont
 	return errs
 }
 
-// SendAndDeny sends all messages and says none was: the answer got lost.
+// SendAndDeny sends all messages but returns errors, as when the answer is lost.
 func SendAndDeny(ctx context.Context, messages []core.Message, send func(context.Context, []core.Message) []error) []error {
 	send(ctx, messages)
 	return allFail(messages)
 }
 
-// Hang sends nothing and answers when its context ends.
+// Hang sends nothing and returns when its context ends.
 func Hang(ctx context.Context, messages []core.Message, _ func(context.Context, []core.Message) []error) []error {
 	<-ctx.Done()
 	return allFail(messages)
@@ -81,7 +81,7 @@ func allFail(messages []core.Message) []error {
 	return errs
 }
 
-// OpenTopic opens a topic whose Sends can be made to fail.
+// OpenTopic opens a topic whose Sends FailSends can replace.
 func (f *Faulty) OpenTopic(ctx context.Context, p core.Priority) (core.Topic, error) {
 	t, err := f.Queue.OpenTopic(ctx, p)
 	if err != nil {
@@ -106,7 +106,7 @@ func (t *faultyTopic) Send(ctx context.Context, messages []core.Message) []error
 	return fault(ctx, messages, t.Topic.Send)
 }
 
-// OpenSubscription opens a subscription that can be broken.
+// OpenSubscription opens a subscription that BreakSubscriptions can break.
 func (f *Faulty) OpenSubscription(ctx context.Context, p core.Priority) (core.Subscription, error) {
 	s, err := f.Queue.OpenSubscription(ctx, p)
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *faultySubscription) Receive(ctx context.Context, max int) ([]core.Deliv
 	select {
 	case <-s.broken:
 		if whole.Err() == nil {
-			return nil, ErrFault // what was received comes again after the visibility timeout
+			return nil, ErrFault // messages received in vain come again after the visibility timeout
 		}
 	default:
 	}

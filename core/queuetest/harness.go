@@ -9,41 +9,41 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Harness is what an adapter gives the contract.
+// Harness is an adapter's part of the contract.
 type Harness struct {
-	// Open makes a queue whose topics are empty, used by one case only, and cleans it up when the test ends.
+	// Open makes a queue with empty topics for one case only, and cleans it up when the test ends.
 	Open func(t *testing.T) core.Queue
 	// Visibility is the visibility timeout of that queue's messages.
 	Visibility time.Duration
-	// Patience is how long a case waits for what must come. Zero means Visibility + 10 s.
+	// Patience is how long a case waits for an expected message. Zero means Visibility + 10 s.
 	Patience time.Duration
 
-	// Batch is how many messages the cases with many of them send. Zero means 1,000.
+	// Batch is the number of messages in cases with many of them. Zero means 1,000.
 	Batch int
 
-	// CannotExtend says the queue has no visibility timeout to extend; Extend then answers ErrCannotExtend.
+	// CannotExtend says that the queue has no visibility timeout to extend. Extend then returns ErrCannotExtend.
 	CannotExtend bool
-	// NoVisibility says that what is received and not acknowledged comes again only when its subscription closes.
-	// Visibility is then how long a case waits to see that nothing comes.
+	// NoVisibility says that messages received and not acknowledged come again only after their subscription closes.
+	// Visibility is then how long a case waits before it concludes that no message comes.
 	NoVisibility bool
-	// CannotDelay says Release gives back at once, or at the visibility timeout, whatever it is asked for.
+	// CannotDelay says that Release ignores its delay: the message comes again at once or at the visibility timeout.
 	CannotDelay bool
 
-	// Publish puts a body into a topic as a stranger would. Nil means the adapter has no way to.
+	// Publish sends a body to a topic from outside Belfry. Nil means that the adapter cannot do it.
 	Publish func(t *testing.T, q core.Queue, p core.Priority, body []byte)
-	// DeadLetters returns the bodies that the dead letters of a priority hold. Nil means the queue has none.
+	// DeadLetters returns the bodies of a priority's dead letters. Nil means that the queue has no dead letters.
 	DeadLetters func(t *testing.T, q core.Queue, p core.Priority) []string
-	// MaxDeliveries is how often a message is delivered before it goes there.
+	// MaxDeliveries is the number of deliveries before a message becomes a dead letter.
 	MaxDeliveries int
-	// Break makes the open subscriptions of a priority fail as when their connection breaks, and lets those
-	// opened afterwards work. Nil means the adapter has no way to.
+	// Break makes the open subscriptions of a priority fail as if their connection broke. Subscriptions opened later work.
+	// Nil means that the adapter cannot do it.
 	Break func(t *testing.T, q core.Queue, p core.Priority)
 
-	// Wrap runs each case, in a testing/synctest bubble for instance. Nil means as it is.
+	// Wrap runs each case, for example in a testing/synctest bubble. Nil means to run it directly.
 	Wrap func(t *testing.T, test func(*testing.T))
 }
 
-// stage is one case's queue with the topic and subscription of one priority.
+// stage holds one case's queue, and the topic and subscription of one priority.
 type stage struct {
 	*testing.T
 	Harness
@@ -53,8 +53,8 @@ type stage struct {
 	sub   core.Subscription
 }
 
-// set opens a stage on the default priority. The subscription comes first: some queues drop what nobody
-// subscribes to.
+// set opens a stage on the default priority. It opens the subscription first, because some queues drop messages without a
+// subscription.
 func set(t *testing.T, h Harness) *stage {
 	t.Helper()
 	if h.Patience == 0 {
@@ -87,7 +87,7 @@ func (s *stage) openSubscription(p core.Priority) core.Subscription {
 	s.Helper()
 	sub, err := s.queue.OpenSubscription(s.ctx, p)
 	s.must(err)
-	s.Cleanup(func() { _ = sub.Close(context.Background()) }) // cases close theirs and look at the error
+	s.Cleanup(func() { _ = sub.Close(context.Background()) }) // cases close their own and check the error
 	return sub
 }
 
@@ -98,7 +98,7 @@ func (s *stage) must(err error) {
 	}
 }
 
-// send publishes and insists.
+// send publishes messages and fails the case on any error.
 func (s *stage) send(topic core.Topic, messages ...core.Message) {
 	s.Helper()
 	errs := topic.Send(s.ctx, messages)
@@ -112,7 +112,7 @@ func (s *stage) send(topic core.Topic, messages ...core.Message) {
 	}
 }
 
-// receive collects n deliveries, or fails when they do not come.
+// receive collects n deliveries, or fails the case if they do not arrive.
 func (s *stage) receive(sub core.Subscription, n int) []core.Delivery {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.ctx, s.Patience)
@@ -131,8 +131,8 @@ func (s *stage) receive(sub core.Subscription, n int) []core.Delivery {
 	return all
 }
 
-// receiveAll collects deliveries until n different messages have come. Where that takes longer than the visibility
-// timeout some come twice, and both deliveries are returned.
+// receiveAll collects deliveries until n different messages have arrived. If that takes longer than the visibility timeout,
+// some arrive twice, and both deliveries are returned.
 func (s *stage) receiveAll(sub core.Subscription, n int) []core.Delivery {
 	s.Helper()
 	var all []core.Delivery
@@ -149,7 +149,7 @@ func (s *stage) receiveAll(sub core.Subscription, n int) []core.Delivery {
 	return all
 }
 
-// nothing insists that no message comes for a while.
+// nothing checks that no message arrives for a while.
 func (s *stage) nothing(sub core.Subscription, while time.Duration) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.ctx, while)
@@ -163,8 +163,8 @@ func (s *stage) nothing(sub core.Subscription, while time.Duration) {
 	}
 }
 
-// lapse makes what is in hand and not acknowledged come again: its visibility timeout passes, or its subscription is
-// closed and another one opened.
+// lapse makes unacknowledged messages come again: their visibility timeout passes, or their subscription is closed and
+// another one opened.
 func (s *stage) lapse() {
 	s.Helper()
 	if s.NoVisibility {
@@ -173,12 +173,12 @@ func (s *stage) lapse() {
 	}
 }
 
-// message is a message of the default priority.
+// message returns a message of the default priority.
 func message(id int64) core.Message {
 	return core.Message{ID: id, Token: id * 10, Priority: core.Default, Type: "echo", Tenant: "acme"}
 }
 
-// messages are n of them, ids from 1.
+// messages returns n messages with ids from 1.
 func messages(n int) []core.Message {
 	all := make([]core.Message, n)
 	for i := range all {
@@ -187,7 +187,7 @@ func messages(n int) []core.Message {
 	return all
 }
 
-// ids counts the deliveries of each id.
+// ids counts the deliveries by message id.
 func (s *stage) ids(deliveries []core.Delivery) map[int64]int {
 	s.Helper()
 	ids := map[int64]int{}

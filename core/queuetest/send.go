@@ -34,7 +34,7 @@ func sendNothing(s *stage) {
 	s.nothing(s.sub, s.Visibility)
 }
 
-// Strings in Go need not be UTF-8, the bodies of many queues must be.
+// A Go string need not be UTF-8, but many queues only accept UTF-8.
 func sendNotUTF8(s *stage) {
 	m := message(1)
 	m.Type, m.Tenant = "bad\xff\xfe", "\xc3("

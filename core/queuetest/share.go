@@ -15,10 +15,10 @@ import (
 	"github.com/belfry-dev/belfry/core/work"
 )
 
-// Share runs n jobs of two types, one after the other, on workers that share a queue: on two that handle both types and, in
-// a store and a queue of their own, on two with one type each, so that many a message comes to the worker that cannot run
-// it. All run, once, and none is put off. Where workers may only receive they give strays back by
-// their rows.
+// Share runs n jobs of two types, one after the other, on workers that share a queue. First, two workers handle both types.
+// Then, with a store and a queue of their own, each of two workers handles one type, so that many messages arrive at the
+// wrong worker. Every job runs once and none is delayed. If the queue's workers may only receive, they return such messages
+// through the jobs' rows.
 func Share(t *testing.T, open func() (core.Store, core.Queue), n int, mayOnlyReceive bool) {
 	t.Helper()
 	types := []string{"x", "echo"}
@@ -27,7 +27,7 @@ func Share(t *testing.T, open func() (core.Store, core.Queue), n int, mayOnlyRec
 	store, queue = open()
 	apart := lagsOf(t, store, queue, n, [][]string{types[:1], types[1:]}, mayOnlyReceive)
 	t.Logf("like workers: median %s, worst %s; different ones: median %s, worst %s", like[len(like)/2], like[len(like)-1], apart[len(apart)/2], apart[len(apart)-1])
-	// A type that nobody handles is put off by 30 s at first: a job that waits so long was taken for one.
+	// A type without a handler is first delayed by 30 s. A job that waited this long was treated as one.
 	if apart[len(apart)-1] > max(30*time.Second, 10*like[len(like)-1]) {
 		t.Errorf("a job started after %s", apart[len(apart)-1])
 	}
@@ -45,8 +45,8 @@ func Share(t *testing.T, open func() (core.Store, core.Queue), n int, mayOnlyRec
 	}
 }
 
-// ShareApart runs the jobs of Share on two workers with one type each, of which one type has queues of its own: no message
-// comes to the worker that cannot run it.
+// ShareApart runs the jobs of Share on two workers with one type each. One type has queues of its own, so no message arrives
+// at the wrong worker.
 func ShareApart(t *testing.T, store core.Store, open func(group string) (core.Queue, error), n int) {
 	t.Helper()
 	groups, err := queuegroup.New(map[string][]string{"exes": {"x"}})
@@ -68,7 +68,7 @@ func ShareApart(t *testing.T, store core.Store, open func(group string) (core.Qu
 	}
 }
 
-// straysOf counts the messages that came to a worker that could not run their jobs.
+// straysOf counts the messages that arrived at a worker without a handler for their job.
 func straysOf(stats core.Stats) (n int64) {
 	for _, r := range stats.Totals {
 		n += r.Strayed
@@ -76,7 +76,7 @@ func straysOf(stats core.Stats) (n int64) {
 	return n
 }
 
-// lagsOf runs jobs on workers with the types given and returns in order how long after its submit each was entered.
+// lagsOf runs jobs on workers with the given types, and returns the sorted times from submit to start.
 func lagsOf(t *testing.T, store core.Store, queue core.Queue, n int, workers [][]string, mayOnlyReceive bool) []time.Duration {
 	t.Helper()
 	c := &carried{T: t, store: store, queue: queue, entered: map[int64]int{}, done: make(chan struct{}, n)}
@@ -114,7 +114,7 @@ func lagsOf(t *testing.T, store core.Store, queue core.Queue, n int, workers [][
 			t.Fatal(err)
 		}
 		submitted[answers[0].ID] = at
-		c.wait(1) // so that each meets idle workers
+		c.wait(1) // so that every job finds idle workers
 	}
 	for _, stop := range slices.Backward(stops) {
 		stop()
@@ -131,7 +131,7 @@ func lagsOf(t *testing.T, store core.Store, queue core.Queue, n int, workers [][
 	return lags
 }
 
-// receiveOnly is a queue whose users may not send.
+// receiveOnly is a queue whose users have no right to send.
 type receiveOnly struct{ core.Queue }
 
 func (receiveOnly) OpenTopic(context.Context, core.Priority) (core.Topic, error) {

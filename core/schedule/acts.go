@@ -215,8 +215,8 @@ func (a *Acts) Trigger(ctx context.Context, tenant, name string) (jobID int64, e
 
 // Backfilled is the result of Backfill.
 type Backfilled struct {
-	Count int64     // job ids; none in a dry run
-	Made  []int64   // jobs; none in a dry run
+	Count int64     // instants in the range
+	Made  []int64   // job ids; none in a dry run
 	Next  time.Time // where the next call must start if this one reached its bounds. Zero means that the range is done
 }
 

@@ -117,7 +117,7 @@ func Transition(from core.Status, event Event, f Facts) Move {
 	case EventCancel, EventReschedule, EventRetry:
 		return operatorMove(from, event, f)
 	case EventExpire:
-		if from == core.Scheduled || from == core.Queued { // a queued job is cancelled here, and its later start is refused
+		if from == core.Scheduled || from == core.Queued { // a queued job is cancelled when a worker tries to start it
 			return Move{Verdict: Applied, Next: core.Cancelled}
 		}
 		return stay(Ignored)

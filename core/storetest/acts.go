@@ -11,23 +11,23 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Quota asks for up to n due jobs of one type.
+// Quota returns a quota of up to n due jobs of one type.
 func Quota(typ string, n int) core.Quota {
 	return core.Quota{Priority: core.Default, Type: typ, Limit: n}
 }
 
-// ClaimRequest is a claim under a fresh claim id.
+// ClaimRequest returns a claim with a fresh claim id.
 func (s *Stage) ClaimRequest(quotas ...core.Quota) core.ClaimRequest {
 	return core.ClaimRequest{WorkerID: "worker-1", ClaimID: s.Number(), Lease: Lease, Quotas: quotas}
 }
 
-// Claim makes up to n due jobs of one type running.
+// Claim claims up to n due jobs of one type.
 func (s *Stage) Claim(typ string, n int) []core.Job {
 	s.Helper()
 	return s.ClaimDue(Quota(typ, n)).Jobs
 }
 
-// ClaimDue claims by quotas; each must be answered.
+// ClaimDue claims with quotas, and checks that each is answered.
 func (s *Stage) ClaimDue(quotas ...core.Quota) core.ClaimResult {
 	s.Helper()
 	res, err := s.Store.ClaimDue(s.Ctx, s.ClaimRequest(quotas...))
@@ -49,7 +49,7 @@ func (s *Stage) ClaimOne(job core.NewJob) core.Job {
 	return jobs[0]
 }
 
-// TickRequest is a tick of queue mode, with limits no scenario reaches.
+// TickRequest returns a tick of queue mode with limits that no scenario reaches.
 func TickRequest(holder string, quotas ...core.Quota) core.TickRequest {
 	return core.TickRequest{Holder: holder, LeaseLength: BucketLease, ReapLimit: 10_000, ExpireLimit: 10_000, RepublishLimit: 10_000,
 		Dispatch: true, Unannounced: true, Quotas: quotas, DispatchLease: DispatchLease, DispatchLeaseMax: DispatchLeaseMax}
@@ -63,7 +63,7 @@ func (s *Stage) Tick(req core.TickRequest) core.TickResult {
 	return res
 }
 
-// Dispatch marks up to n due jobs of one type queued and returns those of the type that are to be published.
+// Dispatch marks up to n due jobs of one type as queued, and returns the type's jobs to publish.
 func (s *Stage) Dispatch(typ string, n int) []core.Job {
 	s.Helper()
 	var jobs []core.Job
@@ -94,7 +94,7 @@ func (s *Stage) Finish(end core.End) core.EndAnswer {
 	return answers[0]
 }
 
-// FinishAs ends one attempt and wants this status.
+// FinishAs ends one attempt and checks the job's status.
 func (s *Stage) FinishAs(want core.Status, end core.End) {
 	s.Helper()
 	if got := s.Finish(end); got != (core.EndAnswer{Status: want}) {
@@ -121,7 +121,7 @@ func (s *Stage) Cancel(id int64) core.Job {
 	return job
 }
 
-// Put brings a new job to status by the shortest way, and returns it as it stands. Its type is its own.
+// Put moves a new job to status by the shortest way, and returns its current row. It has a type of its own.
 func (s *Stage) Put(status core.Status, job core.NewJob) core.Job {
 	s.Helper()
 	if job.Type == "" {
@@ -155,7 +155,7 @@ func (s *Stage) Put(status core.Status, job core.NewJob) core.Job {
 	return core.Job{}
 }
 
-// PutAll brings many new jobs of one type, due now, to status in few calls, and returns them as they stand.
+// PutAll moves many new jobs of one type, due now, to status in few calls, and returns their current rows.
 func (s *Stage) PutAll(status core.Status, jobs []core.NewJob) []core.Job {
 	s.Helper()
 	submitted, typ := s.Submit(jobs...), jobs[0].Type
@@ -183,7 +183,7 @@ func (s *Stage) PutAll(status core.Status, jobs []core.NewJob) []core.Job {
 	return placed
 }
 
-// Eventually calls act until it reports true; the stage's patience bounds it.
+// Eventually calls act until it returns true, at most for Patience.
 func (s *Stage) Eventually(what string, act func() bool) {
 	s.Helper()
 	pause := time.NewTicker(2 * time.Millisecond)
@@ -197,7 +197,7 @@ func (s *Stage) Eventually(what string, act func() bool) {
 	}
 }
 
-// NotBusy calls act again while it answers ErrBusy.
+// NotBusy repeats act while it returns ErrBusy.
 func NotBusy(ctx context.Context, act func() error) error {
 	for {
 		err := act()
@@ -228,12 +228,12 @@ func IdsOf(jobs []core.Job) []int64 {
 	return ids
 }
 
-// OneError is the error history of a job whose present attempt is the first to fail.
+// OneError returns the error history of a job whose current attempt is the first to fail.
 func OneError(job core.Job, text string) []core.AttemptError {
 	return append(job.Errors, core.AttemptError{Attempt: job.Attempts, At: job.StartedAt, Error: text, Kind: "error"})
 }
 
-// Unchanged wants a job to be as it was, column for column.
+// Unchanged checks that no column of a job has changed.
 func (s *Stage) Unchanged(want core.Job) {
 	s.Helper()
 	if got := s.Get(want.ID); !reflect.DeepEqual(got, want) {
@@ -241,13 +241,13 @@ func (s *Stage) Unchanged(want core.Job) {
 	}
 }
 
-// IsConflict reports whether err says that a job of this status refused the change.
+// IsConflict reports whether err says that a job's status did not allow the change.
 func IsConflict(err error, status core.Status) bool {
 	var conflict *core.ConflictError
 	return errors.As(err, &conflict) && conflict.Other == 0 && conflict.Job.Status == status && errors.Is(err, core.ErrConflict)
 }
 
-// FinishAll sends all ends, and those again whose rows are busy, until each is answered.
+// FinishAll sends all ends, and repeats those of busy rows until each is answered.
 func (s *Stage) FinishAll(ends []core.End) []core.EndAnswer {
 	s.Helper()
 	all := make([]core.EndAnswer, len(ends))
@@ -273,7 +273,7 @@ func (s *Stage) FinishAll(ends []core.End) []core.EndAnswer {
 	return all
 }
 
-// Tolerant makes one change that another call may have forestalled: a conflict is an answer, not found is not.
+// Tolerant makes a change that another call may have prevented. It accepts a conflict, but not ErrNotFound.
 func Tolerant(s *Stage, act func() error) error {
 	if err := NotBusy(s.Ctx, act); err != nil && !errors.Is(err, core.ErrConflict) {
 		return err

@@ -8,7 +8,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Fired is the step in which the instant n fired: a job, a ledger row, the next due one minute on.
+// Fired returns the step for the fired instant n: a job, a ledger row, and the next due time one minute later.
 func Fired(of core.Schedule, n int) core.Advance {
 	state := of.State
 	state.Accounted, state.NextDue = Instant(n), Instant(n+1)
@@ -19,7 +19,7 @@ func Fired(of core.Schedule, n int) core.Advance {
 	}
 }
 
-// Step applies one step as a user, who needs no fence.
+// Step applies one step as a user, without a fence.
 func (s *Stage) Step(step core.Advance) core.Advanced {
 	s.Helper()
 	answers, err := s.Store.AdvanceSchedules(s.Ctx, []core.Advance{step}, nil)
@@ -30,7 +30,7 @@ func (s *Stage) Step(step core.Advance) core.Advanced {
 	return answers[0]
 }
 
-// NewSchedule keeps a schedule that is due at instant(0).
+// NewSchedule creates a schedule that is due at Instant(0).
 func (s *Stage) NewSchedule(rule core.ScheduleRule) core.Schedule {
 	s.Helper()
 	rule.Type = cmp.Or(rule.Type, s.NewType())
@@ -42,7 +42,7 @@ func (s *Stage) NewSchedule(rule core.ScheduleRule) core.Schedule {
 	return kept
 }
 
-// Schedule reads one again.
+// Schedule reads a schedule again.
 func (s *Stage) Schedule(of core.Schedule) core.Schedule {
 	s.Helper()
 	got, err := s.Store.GetSchedule(s.Ctx, of.Tenant, of.Name)
@@ -50,7 +50,7 @@ func (s *Stage) Schedule(of core.Schedule) core.Schedule {
 	return got
 }
 
-// Instant is a fixed due instant, n minutes on.
+// Instant returns a fixed due instant plus n minutes.
 func Instant(n int) time.Time {
 	return time.Date(2026, 3, 1, 12, n, 0, 123_456_000, time.UTC)
 }

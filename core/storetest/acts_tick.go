@@ -6,7 +6,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Lost ticks and returns the lost jobs found.
+// Lost runs a tick and returns the lost jobs.
 func (s *Stage) Lost() []core.Job {
 	s.Helper()
 	req := TickRequest("holder-1")
@@ -14,7 +14,7 @@ func (s *Stage) Lost() []core.Job {
 	return s.Tick(req).Lost
 }
 
-// ReapEnd is what the reaper decides for a job with attempts left.
+// ReapEnd returns the reaper's end for a job with attempts left.
 func ReapEnd(job core.Job) core.End {
 	return core.End{Ref: RefOf(job), Outcome: core.EndRetry, Wait: time.Minute, Errors: OneError(job, "lost"), Lost: true}
 }
@@ -39,7 +39,7 @@ func (s *Stage) Maintain(req core.MaintainRequest) core.MaintainResult {
 	return res
 }
 
-// NotBusyEnd finishes, again while the row is busy.
+// NotBusyEnd finishes an attempt, and repeats while the row is busy.
 func NotBusyEnd(store core.Store, s *Stage, end core.End, answer *core.EndAnswer) error {
 	return NotBusy(s.Ctx, func() error {
 		got, err := store.Finish(s.Ctx, []core.End{end})
@@ -53,7 +53,7 @@ func NotBusyEnd(store core.Store, s *Stage, end core.End, answer *core.EndAnswer
 	})
 }
 
-// Republished wants exactly these jobs published again under the tokens they have.
+// Republished checks that exactly these jobs are published again with their current tokens.
 func (s *Stage) Republished(res core.TickResult, want []core.Job) {
 	s.Helper()
 	tokens, held := map[int64]int64{}, s.Tokens(res.Held)
@@ -74,7 +74,7 @@ func (s *Stage) Republished(res core.TickResult, want []core.Job) {
 	}
 }
 
-// Tokens maps the buckets held to their tokens, and wants each bucket named once.
+// Tokens returns the tokens of the held buckets, and checks that no bucket is listed twice.
 func (s *Stage) Tokens(held []core.Held) map[int]int64 {
 	s.Helper()
 	tokens := map[int]int64{}

@@ -13,8 +13,8 @@ import (
 	"github.com/belfry-dev/belfry/core/submit"
 )
 
-// BenchOnce submits single jobs from 16 callers, in turns without and with idempotency keys; see BenchTurns. Both make the
-// answer that a caller gets.
+// BenchOnce submits single jobs from 16 callers, alternating between rounds without and with idempotency keys; see BenchTurns.
+// Both make the answer that a caller gets.
 func BenchOnce(b *testing.B, store core.SubmitStore) {
 	submitter := submit.New(store, submit.Options{})
 	render := func(j *core.NewJob, s core.Submitted) core.Answer {

@@ -2,28 +2,29 @@ package storetest
 
 import "testing"
 
-// Breaker is a Database in which a row can be made to raise an error whenever it is worked on, as a lost page or somebody's
-// trigger does it.
+// Breaker is a Database in which a row can be made to raise an error on every access, as a lost page or a user's trigger
+// does.
 type Breaker interface {
-	// Break does so to the live job, or dead letter, of that id, or to all of its type. mend undoes it. Nil means that it cannot be done here.
+	// Break breaks the live job or dead letter with this id, or all of its type. mend undoes it; nil means that the database
+	// cannot do it.
 	Break(t *testing.T, how Break, id int64) (mend func())
 }
 
 // Break is a way in which a row raises an error.
 type Break int
 
-// The ways.
+// The ways to break a row.
 const (
-	BreakPayload Break = iota + 1 // the job's payload, which is large, cannot be read any more
+	BreakPayload Break = iota + 1 // the job's payload, which is large, cannot be read
 	BreakChange                   // changes of rows of the job's type are refused
-	BreakCommit                   // the same, only when the transaction ends
-	BreakUndo                     // the same, and the whole transaction is undone
-	BreakIgnore                   // changes of rows of the job's type are passed over without a word
-	BreakRemove                   // rows of the job's type cannot be taken away
-	BreakTwin                     // a dead letter has the job's id already
-	BreakDone                     // the history takes no job of the type, or has its id already
-	BreakInsert                   // no job of the type can be made any more
-	BreakDrop                     // dead letters of the type cannot be taken away
+	BreakCommit                   // as BreakChange, but only when the transaction ends
+	BreakUndo                     // as BreakChange, and the whole transaction is rolled back
+	BreakIgnore                   // changes of rows of the job's type are silently ignored
+	BreakRemove                   // rows of the job's type cannot be deleted
+	BreakTwin                     // a dead letter already has the job's id
+	BreakDone                     // the history rejects jobs of the type, or already has the job's id
+	BreakInsert                   // no job of the type can be created
+	BreakDrop                     // dead letters of the type cannot be deleted
 )
 
 var breakNames = [...]string{
@@ -33,5 +34,5 @@ var breakNames = [...]string{
 	BreakDrop: "a trigger that keeps dead letters",
 }
 
-// String names the way as subtests do.
+// String returns the way's name, as used in subtests.
 func (b Break) String() string { return breakNames[b] }

@@ -8,16 +8,16 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// Fault makes one call of a method fail. The call is made all the same and only its answer is lost, as when a
-// connection dies after the commit, unless Before is set.
+// Fault makes one call of a method fail. Unless Before is set, the call is made and only its answer is lost, as when a
+// connection dies after the commit.
 type Fault struct {
-	Method string // "Submit", "ClaimDue", "Start", "Heartbeat", "Finish", "Tick", "Cancel", "AddRollups"
+	Method string // for example "Submit", "ClaimDue", "Start", "Heartbeat", "Finish", "Tick", "Cancel", "AddRollups"
 	Nth    int    // the call that fails, counted per method from 1; zero means every call
 	Before bool   // the call is not made at all
 	Err    error  // what the caller sees; nil means core.ErrUnavailable
 }
 
-// Faulty is a store some of whose calls fail. Other methods go straight through.
+// Faulty is a store with failing calls. Methods without faults go straight through.
 type Faulty struct {
 	core.Store
 	faults []Fault
@@ -30,14 +30,14 @@ func NewFaulty(store core.Store, faults ...Fault) *Faulty {
 	return &Faulty{Store: store, faults: faults, calls: map[string]int{}}
 }
 
-// Calls says how often a method was called.
+// Calls returns how often a method was called.
 func (f *Faulty) Calls(method string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.calls[method]
 }
 
-// fault counts the call and returns the fault that hits it, if any.
+// fault counts the call and returns its fault, if any.
 func (f *Faulty) fault(method string) (before, after error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -58,7 +58,7 @@ func (f *Faulty) fault(method string) (before, after error) {
 	return nil, nil
 }
 
-// faulty makes one call under the faults of its method.
+// faulty makes one call with the faults of its method.
 func faulty[T any](f *Faulty, method string, call func() (T, error)) (T, error) {
 	var nothing T
 	before, after := f.fault(method)

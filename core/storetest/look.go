@@ -16,7 +16,7 @@ func (s *Stage) List(q core.ListQuery) []core.Job {
 	return page.Jobs
 }
 
-// Stats reads the whole in numbers, and the live rows by priority.
+// Stats reads the store's counts, and those of live rows by priority.
 func (s *Stage) Stats() (core.Stats, map[core.Priority]core.QueueStats) {
 	s.Helper()
 	stats, err := s.Store.Stats(s.Ctx, time.Hour)
@@ -46,7 +46,7 @@ func (s *Stage) Alerts(q core.AlertQuery) []core.Alert {
 	return list
 }
 
-// Existing submits a job whose key is taken and returns the job that holds it.
+// Existing submits a job whose dedupe key is taken, and returns the job that holds it.
 func (s *Stage) Existing(job core.NewJob) *core.Job {
 	s.Helper()
 	out, err := s.Store.Submit(s.Ctx, []core.NewJob{job})
@@ -60,7 +60,7 @@ func (s *Stage) Existing(job core.NewJob) *core.Job {
 	return out[0].Existing
 }
 
-// Waits reports whether a tick names a type among those waiting.
+// Waits reports whether a tick lists a type among the waiting lanes.
 func (s *Stage) Waits(typ string) bool {
 	s.Helper()
 	return slices.ContainsFunc(s.Tick(TickRequest("holder-1")).Waiting, func(l core.Lane) bool { return l.Type == typ })
@@ -76,7 +76,7 @@ func SameErrors(s *Stage, where string, got, want []core.AttemptError) {
 	}
 }
 
-// OddText are names and texts that some query, path or label breaks on.
+// OddText holds names and texts that break some query, path or label.
 var OddText = []string{
 	`x'); DROP TABLE jobs;--`, `x"y`, `Foo`, `foo`, `foo/bar.baz`, `a+b`, `a b`, `100%`, `%`, `_`, `#x`, `a:b`, `..`, `naïve`, `nai` + "\u0308" + `ve`, `队列`, `😀`,
 	`?x=1`, `trailing.`, `\`, `\'`, `$1`, `{a,b}`, `"{a,b}"`, `NULL`, `null`, `a,b`, ` `, "tab\there", "line\nbreak", `<img src=x onerror=alert(1)>`, "\u0001", "\u2028",

@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	// Lease is the worker's lease in scenarios: short enough to be told apart from an hour, and ended only by
-	// Advance, since no scenario lasts that long.
+	// Lease is the worker's lease in scenarios. It is much shorter than an hour, and only Advance makes it expire, because
+	// no scenario lasts that long.
 	Lease = 10 * time.Minute
-	// DispatchLease and DispatchLeaseMax are those of deployments.
+	// DispatchLease and DispatchLeaseMax are the defaults of deployments.
 	DispatchLease    = 10 * time.Second
 	DispatchLeaseMax = 5 * time.Minute
-	// BucketLease is long, so that only scenarios about leases see one run out.
+	// BucketLease is so long that it expires only in scenarios about leases.
 	BucketLease = 1000 * time.Hour
-	// Patience bounds a scenario that hangs.
+	// Patience is the time after which a hanging scenario fails.
 	Patience = 2 * time.Minute
 )
 
-// Stage is one scenario's database, and the acts that put jobs where the scenario wants them. Its methods stop
-// the scenario when the store answers with an error.
+// Stage is one scenario's database, with calls that bring jobs into a state. Its methods fail the scenario if the store
+// returns an error.
 type Stage struct {
 	*testing.T
 	Ctx   context.Context
@@ -53,20 +53,20 @@ func (s *Stage) Sub(name string, run func(s *Stage)) {
 	})
 }
 
-// With is the same stage seen through another handle.
+// With returns the same stage through another handle.
 func (s *Stage) With(store core.Store) *Stage {
 	other := *s
 	other.Store = store
 	return &other
 }
 
-// Second is the same stage seen as another process.
+// Second returns the same stage as seen by another process.
 func (s *Stage) Second() *Stage { s.Helper(); return s.With(s.DB.OpenAgain(s.T)) }
 
-// Number returns a fresh number.
+// Number returns a number that was not used before.
 func (s *Stage) Number() int64 { return s.next.Add(1) }
 
-// NewType returns a type no other job of this database has.
+// NewType returns a type that no other job of this database has.
 func (s *Stage) NewType() string { return fmt.Sprintf("type-%d", s.Number()) }
 
 func (s *Stage) Must(err error) {
@@ -79,7 +79,7 @@ func (s *Stage) Must(err error) {
 // Advance moves the store's clock.
 func (s *Stage) Advance(d time.Duration) { s.Helper(); s.DB.Advance(s.T, d) }
 
-// Now is the store's clock.
+// Now returns the store's time.
 func (s *Stage) Now() time.Time {
 	s.Helper()
 	now, err := s.Store.Now(s.Ctx)
@@ -87,7 +87,7 @@ func (s *Stage) Now() time.Time {
 	return now
 }
 
-// Hold opens a stranger's transaction, or skips the scenario where there can be none.
+// Hold opens a foreign transaction, or skips the scenario if the database cannot have one.
 func (s *Stage) Hold(h Hold) (release func(commit bool)) {
 	s.Helper()
 	release = s.DB.Hold(s.T, h)
@@ -109,7 +109,7 @@ func (s *Stage) Together(acts ...func() error) {
 	s.Must(errors.Join(errs...))
 }
 
-// Times runs act n times at once, as together does.
+// Times runs act n times at once, as Together does.
 func (s *Stage) Times(n int, act func(i int) error) {
 	s.Helper()
 	acts := make([]func() error, n)
@@ -119,7 +119,7 @@ func (s *Stage) Times(n int, act func(i int) error) {
 	s.Together(acts...)
 }
 
-// Submit writes jobs, all of them new.
+// Submit writes jobs, and checks that all of them are new.
 func (s *Stage) Submit(jobs ...core.NewJob) []core.Submitted {
 	s.Helper()
 	out, err := s.Store.Submit(s.Ctx, jobs)

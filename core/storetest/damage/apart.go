@@ -10,12 +10,13 @@ import (
 	"github.com/belfry-dev/belfry/core/storetest"
 )
 
-// apartScenarios: a row that raises an error is set apart and named; the others go on, and so does the row once it is mended.
+// apartScenarios: a row that raises an error is set apart and reported. The other rows proceed, and so does this row once it
+// is mended.
 func apartScenarios() []storetest.Scenario {
 	var all []storetest.Scenario
 	for _, act := range []struct {
 		name string
-		of   []storetest.Break // that raise an error in this act
+		of   []storetest.Break // these make the row raise an error in this act
 		run  func(s *storetest.Stage, how storetest.Break)
 	}{
 		{"ClaimDue/claims the others beside", []storetest.Break{storetest.BreakPayload, storetest.BreakChange, storetest.BreakCommit, storetest.BreakUndo, storetest.BreakIgnore}, apartClaim},
@@ -37,15 +38,15 @@ func apartScenarios() []storetest.Scenario {
 		}
 	}
 	return append(all,
-		storetest.Scenario{Name: "Discard/goes on past however many cannot be deleted", Run: apartDiscardMany},
-		storetest.Scenario{Name: "SetApart/a row is apart for longer each time, told once and forgotten when it is mended", Run: apartRounds},
+		storetest.Scenario{Name: "Discard/continues past any number of undeletable dead letters", Run: apartDiscardMany},
+		storetest.Scenario{Name: "SetApart/a row is set apart for longer each time, reported once and forgotten when it is mended", Run: apartRounds},
 		storetest.Scenario{Name: "SetApart/a row stays named until it can have been met again", Run: apartUntilMet},
 		storetest.Scenario{Name: "SetApart/rows of a kind are bounded", Run: apartBounded},
-		storetest.Scenario{Name: "AdvanceSchedules/changes nothing, and says so, where a row raises an error", Run: apartAdvance},
+		storetest.Scenario{Name: "AdvanceSchedules/changes nothing, and says so, if a row raises an error", Run: apartAdvance},
 	)
 }
 
-// large is a payload that no store keeps in the row itself, and none can make small.
+// large returns a payload that no store keeps in the row itself and that does not compress.
 func large(n int) []byte {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -56,8 +57,8 @@ func large(n int) []byte {
 	return []byte(b.String())
 }
 
-// broken submits sound jobs of the type sound and three of the type bad, and breaks the first of these as soon as place has
-// put all where the scenario wants them. What is broken by its type are all three.
+// broken submits jobs of a sound type and three of a bad type. place moves them all into the scenario's state; then broken
+// breaks the first bad job. If the fault applies to a type, it breaks all three.
 func broken(s *storetest.Stage, how storetest.Break, job core.NewJob, place func(ids []int64)) (sound, bad []int64, mend func()) {
 	s.Helper()
 	var jobs []core.NewJob
@@ -88,7 +89,7 @@ func broken(s *storetest.Stage, how storetest.Break, job core.NewJob, place func
 		s.Skip("this database cannot be broken so")
 	}
 	if how == storetest.BreakPayload || how == storetest.BreakTwin {
-		sound, bad = append(sound, bad[1:]...), bad[:1] // they alone
+		sound, bad = append(sound, bad[1:]...), bad[:1] // only this row is broken
 		slices.Sort(sound)
 	}
 	return sound, bad, mend
@@ -98,7 +99,7 @@ func both(n int) []core.Quota {
 	return []core.Quota{storetest.Quota("bad", n), storetest.Quota("sound", n)}
 }
 
-// named looks at what is said of rows that are set apart.
+// named checks what is reported of rows that are set apart.
 func named(s *storetest.Stage, ids []int64, act string) {
 	s.Helper()
 	namedAs(s, core.ApartJob, ids, act)
@@ -137,7 +138,7 @@ func sortedIDs(jobs []core.Job) []int64 {
 	return ids
 }
 
-// same wants these jobs and no others.
+// same checks that exactly these jobs were returned.
 func same(s *storetest.Stage, what string, got []core.Job, want []int64) {
 	s.Helper()
 	if ids := sortedIDs(got); !slices.Equal(ids, want) {

@@ -15,7 +15,7 @@ func apartClaim(s *storetest.Stage, how storetest.Break) {
 	same(s, "claimed", s.ClaimDue(both(100)...).Jobs, sound)
 	same(s, "claimed again", s.ClaimDue(both(100)...).Jobs, nil)
 	if how == storetest.BreakIgnore && len(setApart(s)) == 0 {
-		return // this store sees that nothing was changed, and no more
+		return // this store only sees that nothing was changed
 	}
 	named(s, bad, "claim")
 	s.Advance(core.ApartFirst + time.Second)
@@ -55,7 +55,7 @@ func apartClaimTenants(s *storetest.Stage, how storetest.Break) {
 	named(s, bad, "claim")
 }
 
-// apartRefused: jobs that have expired are ended by the claim that meets them, one of them cannot be.
+// apartRefused: a claim ends expired jobs that it meets, and one of them cannot be ended.
 func apartRefused(s *storetest.Stage, how storetest.Break) {
 	sound, bad, mend := broken(s, how, core.NewJob{MaxAttempts: 5}, func(ids []int64) {
 		for _, id := range ids {
@@ -142,7 +142,7 @@ func apartDispatch(s *storetest.Stage, how storetest.Break) {
 	named(s, bad, "dispatch")
 	mend()
 	s.Advance(core.ApartLongest)
-	s.Tick(storetest.TickRequest("holder-1")) // publishes the others again
+	s.Tick(storetest.TickRequest("holder-1")) // publishes the other jobs again
 	same(s, "dispatched when they were mended", s.Tick(storetest.TickRequest("holder-1", both(100)...)).Dispatched, bad)
 }
 
@@ -208,13 +208,13 @@ func apartLost(s *storetest.Stage, how storetest.Break) {
 	s.Advance(storetest.Lease + time.Second)
 	lost := s.Lost()
 	if len(lost) == len(sound)+len(bad) {
-		return // to list them raises no error
+		return // listing them raises no error
 	}
 	same(s, "lost", lost, sound)
 	named(s, bad, "reap")
 }
 
-// apartFinish: who ends many at once finds the row by halves.
+// apartFinish: a caller that ends many jobs at once finds the row by halving the batch.
 func apartFinish(s *storetest.Stage, how storetest.Break) {
 	var jobs []core.Job
 	sound, bad, mend := broken(s, how, core.NewJob{}, func([]int64) { jobs = s.ClaimDue(both(100)...).Jobs })

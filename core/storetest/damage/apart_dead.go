@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-dev/belfry/core/storetest"
 )
 
-// failAll makes dead letters of all jobs.
+// failAll turns all jobs into dead letters.
 func failAll(s *storetest.Stage) func([]int64) {
 	return func([]int64) {
 		var ends []core.End
@@ -53,7 +53,7 @@ func apartRedrive(s *storetest.Stage, how storetest.Break) {
 
 func apartDiscard(s *storetest.Stage, how storetest.Break) {
 	sound, bad, mend := broken(s, how, core.NewJob{}, failAll(s))
-	gone, err := s.Store.Discard(s.Ctx, core.DeadQuery{}, 2) // the first of all cannot be deleted
+	gone, err := s.Store.Discard(s.Ctx, core.DeadQuery{}, 2) // the first one cannot be deleted
 	if s.Must(err); gone.N != 2 || !slices.Equal(gone.Left, bad[:1]) || gone.After != sound[1] {
 		s.Errorf("%+v, want 2 deleted and %v left", gone, bad[:1])
 	}
@@ -70,8 +70,8 @@ func apartDiscard(s *storetest.Stage, how storetest.Break) {
 	}
 }
 
-// apartDiscardMany: however many cannot be deleted, calls that go on where the one before ended come past them, and each leaves
-// only a few.
+// apartDiscardMany: calls that continue where the previous one ended get past any number of undeletable dead letters, and
+// each call leaves only a few.
 func apartDiscardMany(s *storetest.Stage) {
 	const many = 50
 	var jobs []core.NewJob

@@ -15,7 +15,7 @@ func apartRounds(s *storetest.Stage) {
 	for try := 1; try <= 9; try++ {
 		now := s.Now()
 		s.Must(s.Store.SetApart(s.Ctx, []core.RowFault{fault, fault}))
-		s.Must(s.Store.SetApart(s.Ctx, []core.RowFault{fault})) // it is apart already
+		s.Must(s.Store.SetApart(s.Ctx, []core.RowFault{fault})) // it is already set apart
 		got := setApart(s)
 		if len(got) != 1 || got[0].Tries != try || got[0].About != "nightly" || got[0].Act != "advance" || got[0].Error != "no" || got[0].ID != 7 {
 			s.Fatalf("try %d: %+v", try, got)
@@ -49,8 +49,8 @@ func apartRounds(s *storetest.Stage) {
 	}
 }
 
-// apartUntilMet: a row stays named until it can have been met again, where that takes another attempt, another message or
-// the next upkeep.
+// apartUntilMet: a row is reported until it may have been tried again, even if that takes another attempt, another message
+// or the next upkeep.
 func apartUntilMet(s *storetest.Stage) {
 	s.SubmitOne(core.NewJob{Type: "running"})
 	running := s.ClaimDue(core.Quota{Priority: core.Default, Type: "running", Limit: 1}).Jobs[0]

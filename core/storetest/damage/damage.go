@@ -8,7 +8,7 @@ import (
 	"github.com/belfry-dev/belfry/core/storetest"
 )
 
-// damageScenarios: a row that someone damaged by hand never stops the others.
+// damageScenarios: a row that was damaged by hand never blocks the others.
 func damageScenarios() []storetest.Scenario {
 	var all []storetest.Scenario
 	for _, what := range storetest.Damages() {
@@ -17,7 +17,7 @@ func damageScenarios() []storetest.Scenario {
 	return all
 }
 
-// damaged sends 15 sound jobs through their whole life beside a damaged one in each live status.
+// damaged takes 15 sound jobs through their whole life, next to a damaged one in each live status.
 func damaged(s *storetest.Stage, what storetest.Damage) {
 	s.SubmitMany(6, "a")
 	running := s.Claim("a", 6)
@@ -65,7 +65,7 @@ func damaged(s *storetest.Stage, what storetest.Damage) {
 	s.Must(err)
 }
 
-// damagedReads asks every question that meets the damaged rows.
+// damagedReads runs every read that meets the damaged rows.
 func damagedReads(s *storetest.Stage, all []int64) {
 	s.Helper()
 	listed := storetest.IdsOf(s.List(core.ListQuery{Limit: 1000}))
@@ -85,7 +85,7 @@ func damagedReads(s *storetest.Stage, all []int64) {
 	}
 }
 
-// damagedReaped lets all leases pass and puts the lost jobs back.
+// damagedReaped lets all leases expire and reschedules the lost jobs.
 func damagedReaped(s *storetest.Stage, all []int64, sound func([]int64) []int64) {
 	s.Helper()
 	s.Advance(2 * storetest.Lease)
@@ -106,7 +106,7 @@ func damagedReaped(s *storetest.Stage, all []int64, sound func([]int64) []int64)
 	}
 }
 
-// damagedEnds claims what was put back and ends all of it in one batch with the damaged rows.
+// damagedEnds claims the rescheduled jobs, and ends all of them in one batch with the damaged rows.
 func damagedEnds(s *storetest.Stage, all, victims []int64, sound func([]int64) []int64) {
 	s.Helper()
 	claimed := s.Claim("a", 100)

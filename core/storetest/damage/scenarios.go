@@ -6,7 +6,7 @@ import (
 	"github.com/belfry-dev/belfry/core/storetest"
 )
 
-// Scenarios are the sentences about rows that cannot be read or raise errors.
+// Scenarios returns the scenarios about rows that cannot be read or raise errors.
 func Scenarios() []storetest.Scenario {
 	return slices.Concat(
 		damageScenarios(),

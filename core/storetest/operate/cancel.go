@@ -18,20 +18,20 @@ func cancelScenarios() []storetest.Scenario {
 		{Name: "Cancel/a cancel at the very time of the end is decided once", Run: cancelAtEnd},
 		{Name: "Cancel/a wanted cancel outlives heartbeats and the loss of the worker", Run: cancelLost},
 		{Name: "Cancel/an unknown id is not found", Run: cancelUnknown},
-		{Name: "Cancel/of many cancels of one waiting job one is answered", Run: cancelRace},
+		{Name: "Cancel/many cancels of one waiting job cancel it once", Run: cancelRace},
 	}
 }
 
-// cancelRounds is how often cancels and starts meet in the middle of the same ten jobs.
+// cancelRounds is the number of rounds in which cancels and starts race for the same ten jobs.
 const cancelRounds = 30
 
-// cancelNeverStarts races cancels against claims. A cancel that found the job waiting has the last word.
+// cancelNeverStarts races cancels against claims. If a cancel finds the job waiting, the job never starts.
 func cancelNeverStarts(s *storetest.Stage) {
 	counts := map[core.Status]int{}
 	for range cancelRounds {
 		ids, started := s.SubmitMany(10, "a"), map[int64]bool{}
 		answers := cancelAll(s, ids, func() error {
-			for range ids { // one at a time, the earliest first, as the cancels come from the other end
+			for range ids { // one at a time, earliest first; the cancels come from the other end
 				res, err := s.Store.ClaimDue(s.Ctx, s.ClaimRequest(storetest.Quota("a", 1)))
 				if err != nil {
 					return err
@@ -74,7 +74,7 @@ func cancelQueuedNeverStarts(s *storetest.Stage) {
 	s.Logf("cancels answered: %v", counts)
 }
 
-// cancelAll cancels all ids, the last first, while act runs.
+// cancelAll cancels all ids, last first, while act runs.
 func cancelAll(s *storetest.Stage, ids []int64, act func() error) map[int64]core.Job {
 	s.Helper()
 	answers := map[int64]core.Job{}

@@ -12,7 +12,7 @@ import (
 
 func deadGroupScenarios() []storetest.Scenario {
 	return []storetest.Scenario{
-		{Name: "DeadGroups/counts what failed alike together, the largest group first", Run: deadGroups},
+		{Name: "DeadGroups/counts jobs with similar errors together, the largest group first", Run: deadGroups},
 		{Name: "DeadGroups/every text falls into the group that core.ErrorGroup says", Run: deadGroupTexts},
 		{Name: "DeadGroups/a dead letter with damaged errors has a group too", Run: deadGroupDamaged},
 		{Name: "DeadGroups/a redriven or discarded dead letter leaves its group", Run: deadGroupLeft},
@@ -20,7 +20,7 @@ func deadGroupScenarios() []storetest.Scenario {
 	}
 }
 
-// failWith makes a dead letter whose last error has that text.
+// failWith creates a dead letter with this last error.
 func failWith(s *storetest.Stage, job core.NewJob, text string) core.Job {
 	s.Helper()
 	running := s.Put(core.Running, job)
@@ -81,7 +81,7 @@ func deadGroups(s *storetest.Stage) {
 	}
 }
 
-// deadGroupTexts: groups are kept by people and told from one store to the next.
+// deadGroupTexts: people remember groups, and compare them between stores.
 func deadGroupTexts(s *storetest.Stage) {
 	for _, text := range []string{
 		"", "plain", "row 17 of 20", "x509: certificate of \"a b\" expired\n\tat 2026-11-29T18:30:00Z", "can't open 'the file'; didn't try",
@@ -145,7 +145,7 @@ func deadGroupLeft(s *storetest.Stage) {
 	count(0)
 	again := s.Claim("a", 1)[0]
 	s.FinishAs(core.Failed, core.End{Ref: storetest.RefOf(again), Outcome: core.EndFail, Errors: storetest.OneError(again, "no")})
-	count(1) // the same job, dead once more
+	count(1) // the same job, failed once more
 }
 
 func listDead(s *storetest.Stage) {

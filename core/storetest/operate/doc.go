@@ -1,2 +1,3 @@
-// Package operate holds the contract of stores about what operators do: lists, cancels, retries, dead letters, types, tokens, counts.
+// Package operate holds the contract of stores about operators' calls: lists, cancels, retries, dead letters, types, tokens,
+// counts.
 package operate

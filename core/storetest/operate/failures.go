@@ -14,18 +14,18 @@ import (
 func failureScenarios() []storetest.Scenario {
 	return []storetest.Scenario{
 		{Name: "WatchFailures/raises one alert for each type and error, and counts", Run: failuresRaised},
-		{Name: "WatchFailures/an alert is over when its dead letters are gone", Run: failuresGone},
-		{Name: "WatchFailures/an alert is over when nothing has failed for long", Run: failuresQuiet},
+		{Name: "WatchFailures/an alert is cleared when its dead letters are gone", Run: failuresGone},
+		{Name: "WatchFailures/an alert is cleared when nothing has failed for long", Run: failuresQuiet},
 		{Name: "WatchFailures/counts a job whose attempts are used up when it is claimed", Run: failuresRefused},
 		{Name: "WatchFailures/counts each job once, by two processes", Run: failuresOnce},
 		{Name: "WatchFailures/bounds how many alerts are open", Run: failuresBounded},
-		{Name: "WatchFailures/a type that fails in many ways takes nobody else's alert", Run: failuresCrowded},
-		{Name: "WatchFailures/whatever the error holds", Run: failuresHostile},
-		{Name: "Maintain/drops alerts that were over long ago, never open ones", Run: maintainAlerts},
+		{Name: "WatchFailures/a type with many kinds of failure takes no other type's alert", Run: failuresCrowded},
+		{Name: "WatchFailures/any error text", Run: failuresHostile},
+		{Name: "Maintain/drops alerts cleared long ago, never open ones", Run: maintainAlerts},
 	}
 }
 
-// Fail makes n jobs of a type fail for good with errors of that text, in one Finish.
+// Fail makes n jobs of a type fail for good with this error, in one Finish.
 func Fail(s *storetest.Stage, typ, text string, n int) []int64 {
 	s.Helper()
 	s.SubmitMany(n, typ)
@@ -45,7 +45,7 @@ func Fail(s *storetest.Stage, typ, text string, n int) []int64 {
 	return ids
 }
 
-// WatchFailures watches as a ticker does: until a tick says that nothing is left.
+// WatchFailures calls the store's WatchFailures as a ticker does, until a tick reports that nothing is left.
 func WatchFailures(s *storetest.Stage) (raised int) {
 	s.Helper()
 	req := storetest.TickRequest("holder-1")
@@ -109,7 +109,7 @@ func failuresRaised(s *storetest.Stage) {
 	}
 }
 
-// counts holds what is open, by subject, against what is wanted.
+// counts compares the open alerts, by subject, with want.
 func counts(s *storetest.Stage, want map[string]int64) {
 	s.Helper()
 	open := failures(s, true)
@@ -147,7 +147,7 @@ func failuresGone(s *storetest.Stage) {
 	if n := WatchFailures(s); n != 1 {
 		s.Errorf("failed anew: %d alerts were raised", n)
 	}
-	// One that is over before it was seen is told all the same.
+	// An alert that was cleared before it was sent is still sent.
 	_, err = s.Store.Retry(s.Ctx, kept[0])
 	s.Must(err)
 	again := Fail(s, "fax", "refused", 1)
@@ -187,7 +187,7 @@ func failuresQuiet(s *storetest.Stage) {
 	}
 }
 
-// failuresRefused: such a row is ended by whoever would have claimed it, without a Finish.
+// failuresRefused: the claim ends such a row, without a Finish.
 func failuresRefused(s *storetest.Stage) {
 	s.SubmitOne(core.NewJob{Type: "mail", MaxAttempts: 1})
 	for _, j := range s.Claim("mail", 1) {
@@ -245,7 +245,7 @@ func failuresBounded(s *storetest.Stage) {
 	if len(of) != tick.FailuresOfType+2 || of["mail/other"] != more+1 {
 		s.Errorf("%d alerts are open, %d failures under the shared one", len(of), of["mail/other"])
 	}
-	for i := range tick.FailuresOfAll + more { // of types nobody has heard of
+	for i := range tick.FailuresOfAll + more { // of types that nobody uses
 		Fail(s, fmt.Sprintf("made-up-%d", i), "refused", 1)
 	}
 	WatchFailures(s)
@@ -274,7 +274,8 @@ func failuresBounded(s *storetest.Stage) {
 	}
 }
 
-// failuresCrowded: what shares an alert takes no room from groups that have one of their own, nor do groups known before.
+// failuresCrowded: failures that share an alert take no place from groups with an alert of their own, or from groups that
+// were known before.
 func failuresCrowded(s *storetest.Stage) {
 	word := func(i int) string { return "word " + string(rune('a'+i%26)) + string(rune('g'+i/26)) + "s" }
 	known, fresh := tick.FailuresOfType/2, tick.FailuresOfType/4

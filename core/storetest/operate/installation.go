@@ -10,9 +10,9 @@ import (
 
 func installationScenarios() []storetest.Scenario {
 	return []storetest.Scenario{
-		{Name: "Installations/of a new database is one, the same for all who ask", Run: installationKept},
-		{Name: "Installations/of many who ask first at once is one", Run: installationRace},
-		{Name: "Installations/of two databases differ", Run: installationsDiffer},
+		{Name: "Installations/a new database has one, the same for every caller", Run: installationKept},
+		{Name: "Installations/many first callers at once get the same", Run: installationRace},
+		{Name: "Installations/two databases have different ones", Run: installationsDiffer},
 	}
 }
 

@@ -18,7 +18,7 @@ func listScenarios() []storetest.Scenario {
 		{Name: "List/ends a page by the bytes of its jobs, and loses none", Run: listBytes},
 		{Name: "List/finds few among many within a bounded number of short pages", Run: listFew},
 		{Name: "List/finds the jobs of a small tenant and those in flight at once", Run: listSmall},
-		{Name: "Ended/answers those that have ended and no others", Run: endedOnly},
+		{Name: "Ended/returns the jobs that have ended and no others", Run: endedOnly},
 	}
 }
 
@@ -96,7 +96,7 @@ func listFilters(s *storetest.Stage) {
 	}
 }
 
-// listPages reads page after page while every job runs, ends, and in part comes back.
+// listPages reads page after page while every job runs and ends, and some come back.
 func listPages(s *storetest.Stage) {
 	const jobs = 300
 	want := s.SubmitMany(jobs, "a")
@@ -151,7 +151,7 @@ func listPages(s *storetest.Stage) {
 	})
 }
 
-// listBytes pages through jobs of 1,000 bytes in every table by all kinds of queries, two and a half thousand bytes at a time.
+// listBytes pages through jobs of 1,000 bytes in every table with all kinds of queries, 2,500 bytes at a time.
 func listBytes(s *storetest.Stage) {
 	tenant := "t"
 	all := []core.Status{core.Scheduled, core.Queued, core.Running, core.Done, core.Failed, core.Cancelled}
@@ -186,7 +186,7 @@ func listBytes(s *storetest.Stage) {
 	}
 }
 
-// listFew: rare jobs lie below more rows than one call looks at. Every call says where to go on, even if it found nothing.
+// listFew: rare jobs lie behind more rows than one call reads. Every call says where to continue, even if it found nothing.
 func listFew(s *storetest.Stage) {
 	n := map[bool]int{false: 22_000, true: 200_000}[s.H.Large]
 	rare := s.SubmitOne(core.NewJob{Type: "rare", Tags: []string{"x"}})

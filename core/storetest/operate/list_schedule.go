@@ -8,7 +8,7 @@ import (
 	"github.com/belfry-dev/belfry/core/storetest"
 )
 
-// listSchedule finds the jobs of one schedule, in every state, and of each tenant that has one of that name.
+// listSchedule finds the jobs of one schedule in every state, for each tenant with a schedule of that name.
 func listSchedule(s *storetest.Stage) {
 	acts := schedule.NewActs(s.Store, schedule.Options{}, nil)
 	other := s.SubmitMany(2, "work")

@@ -10,23 +10,23 @@ import (
 	"github.com/belfry-dev/belfry/core/storetest"
 )
 
-// moveJobs is how many jobs move under each call's hands.
+// moveJobs is the number of jobs that change tables during each call.
 const moveJobs = 24
 
-// move is one way for a row to change its table.
+// move is one way in which a row changes its table.
 type move struct {
 	name     string
 	from, to core.Status
 	act      func(s *storetest.Stage, job core.Job) error
 }
 
-// A call is made again and again on jobs that are moving. It answers an error when what it sees cannot be.
+// A call is repeated on jobs while they move. It returns an error if it sees an impossible state.
 type call struct {
 	name string
 	act  func(s *storetest.Stage, m move, jobs []core.Job) error
-	// changes says that the call may itself change where the jobs end, and to which statuses.
+	// changes lists the statuses in which the call itself may end a job.
 	changes []core.Status
-	// forestalls says that the call may keep a job from moving.
+	// forestalls says that the call may prevent a move.
 	forestalls bool
 }
 
@@ -52,7 +52,7 @@ func moves() []move {
 	}
 }
 
-// each makes a call for one job at a time.
+// each turns an act on one job into a call.
 func each(act func(s *storetest.Stage, m move, job core.Job) error) func(*storetest.Stage, move, []core.Job) error {
 	return func(s *storetest.Stage, m move, jobs []core.Job) error {
 		for _, job := range jobs {
@@ -100,7 +100,7 @@ func moveScenarios() []storetest.Scenario {
 	return all
 }
 
-// under moves jobs while the call is made on them, and then counts.
+// under moves jobs while the call runs on them, and then counts them.
 func (m move) under(s *storetest.Stage, c call) {
 	fresh := make([]core.NewJob, moveJobs)
 	typ := s.NewType()
@@ -193,7 +193,7 @@ func callStats(s *storetest.Stage, _ move, _ []core.Job) error {
 	return err
 }
 
-// old are references under tokens that no message or holder has.
+// old returns references with tokens that no message or holder has.
 func old(jobs []core.Job) []core.Ref {
 	refs := storetest.RefsOf(jobs)
 	for i := range refs {
@@ -251,7 +251,8 @@ func callRedrive(s *storetest.Stage, _ move, jobs []core.Job) error {
 	return err
 }
 
-// callSubmit submits the job's key again. What it writes goes at once, so that the key is free for a retry.
+// callSubmit submits a job with the same key again. It removes a job that it creates at once, so that the key is free for a
+// retry.
 func callSubmit(s *storetest.Stage, _ move, job core.Job) error {
 	out, err := s.Store.Submit(s.Ctx, []core.NewJob{{Type: "again", DedupeKey: job.DedupeKey}})
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 
 func paceScenarios() []storetest.Scenario {
 	return []storetest.Scenario{
-		{Name: "Redrive/spreads what it puts back at the pace, and a following call goes on", Run: redrivePace},
+		{Name: "Redrive/spreads jobs at the pace, and the next call continues", Run: redrivePace},
 		{Name: "Redrive/a pace that began in the past begins now", Run: redrivePast},
-		{Name: "Redrive/goes on above the ids it has been through, also past conflicts and what failed again", Run: redriveAfter},
+		{Name: "Redrive/continues above the handled ids, also past conflicts and jobs that failed again", Run: redriveAfter},
 	}
 }
 
@@ -45,7 +45,7 @@ func redrivePace(s *storetest.Stage) {
 		}
 	}
 	s.Advance(from.Sub(s.Now()) + 2*pace.Every)
-	if n := len(s.Claim("a", 10)); n < 3 || n == 7 { // 3, and more where the machine is slow
+	if n := len(s.Claim("a", 10)); n < 3 || n == 7 { // 3, or more on a slow machine
 		s.Errorf("%d of 7 are due after two steps of the pace", n)
 	}
 }

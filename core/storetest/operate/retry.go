@@ -17,7 +17,7 @@ func retryScenarios() []storetest.Scenario {
 		{Name: "Retry/a dead letter whose dedupe key is taken is a conflict with the other job", Run: retryTaken},
 		{Name: "Retry/a retried job holds its dedupe key again", Run: retryHolds},
 		{Name: "Retry/retry and submit of one key at once leave one live job", Run: retryRace},
-		{Name: "Retry/of many retries one is answered", Run: retryOnce},
+		{Name: "Retry/one of many retries succeeds", Run: retryOnce},
 		{Name: "Redrive/retries what matches, lowest id first, and reports every conflict", Run: redrive},
 		{Name: "Discard/deletes what matches and no more than the limit", Run: discard},
 		{Name: "Reschedule/moves run_at to an instant or a delay from the store's now", Run: reschedule},
@@ -135,7 +135,7 @@ func retryOnce(s *storetest.Stage) {
 	}
 }
 
-// failMany makes n dead letters of one type, a second apart.
+// failMany creates n dead letters of one type, a second apart.
 func failMany(s *storetest.Stage, n int, job core.NewJob) []int64 {
 	s.Helper()
 	var ids []int64

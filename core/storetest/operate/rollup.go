@@ -15,7 +15,7 @@ func rollupScenarios() []storetest.Scenario {
 		{Name: "AddRollups/counts of many shards add up, before and after they are merged", Run: rollupsMerge},
 		{Name: "AddRollups/shards that add the same keys in other orders do not deadlock", Run: rollupsOrders},
 		{Name: "AddRollups/a past minute still takes counts after it was merged", Run: rollupsLate},
-		{Name: "Maintain/folds the totals of types of which nothing was counted for a day, and keeps the sums by priority", Run: rollupsFold},
+		{Name: "Maintain/folds the totals of types without counts for a day, and keeps the sums by priority", Run: rollupsFold},
 		{Name: "AddRollups/an empty call and an odd type are fine", Run: rollupsOdd},
 	}
 }
@@ -25,7 +25,7 @@ type rollupKey struct {
 	typ      string
 }
 
-// rollup makes a row whose every count is n or derives from it.
+// rollup returns a row in which every count is n or derived from n.
 func rollup(minute time.Time, p core.Priority, typ string, n int64) core.Rollup {
 	r := core.Rollup{Minute: minute, Priority: p, Type: typ, Starts: 7 * n, Done: 6 * n, Failed: 5 * n, Retried: 4 * n, Cancelled: 3 * n, Lost: 2 * n, Snoozed: n, Strayed: 8 * n, LagSum: 1000 * n}
 	for i := range r.Lag {
@@ -34,7 +34,7 @@ func rollup(minute time.Time, p core.Priority, typ string, n int64) core.Rollup 
 	return r
 }
 
-// rollups reads the sums, over an hour or since the first job ever.
+// rollups reads the sums of the last hour and of all time.
 func rollups(s *storetest.Stage, since time.Duration) (within, totals map[rollupKey]core.Rollup) {
 	s.Helper()
 	stats, err := s.Store.Stats(s.Ctx, since)
@@ -54,7 +54,7 @@ func rollups(s *storetest.Stage, since time.Duration) (within, totals map[rollup
 	return read(stats.Rollups), read(stats.Totals)
 }
 
-// sums wants n added up for each key.
+// sums checks that each key's counts add up to n.
 func sums(s *storetest.Stage, where string, got map[rollupKey]core.Rollup, want map[rollupKey]int64) {
 	s.Helper()
 	for key, n := range want {
@@ -132,7 +132,7 @@ func rollupsOrders(s *storetest.Stage) {
 	back := slices.Clone(rows)
 	slices.Reverse(back)
 	s.Times(6, func(i int) error {
-		for range 10 { // all in one shard, as processes whose shard numbers collide
+		for range 10 { // all in one shard, as for processes with the same shard number
 			if err := s.Store.AddRollups(s.Ctx, 3, [][]core.Rollup{rows, back}[i%2]); err != nil {
 				return err
 			}

@@ -6,7 +6,7 @@ import (
 	"github.com/belfry-dev/belfry/core/storetest"
 )
 
-// Scenarios are the sentences about what operators do.
+// Scenarios returns the scenarios about operators' calls.
 func Scenarios() []storetest.Scenario {
 	return slices.Concat(
 		cancelScenarios(),

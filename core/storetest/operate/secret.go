@@ -11,7 +11,7 @@ import (
 func secretScenarios() []storetest.Scenario {
 	return []storetest.Scenario{
 		{Name: "Secret/the first caller's bytes become it and all others get them", Run: secretFirst},
-		{Name: "Secret/of many callers at once all get the same", Run: secretRace},
+		{Name: "Secret/many callers at once all get the same", Run: secretRace},
 	}
 }
 

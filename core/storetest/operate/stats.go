@@ -20,7 +20,7 @@ func statsScenarios() []storetest.Scenario {
 	}
 }
 
-// statsCounts: Scheduled counts all jobs of that status, Due those of them whose time has come.
+// statsCounts: Scheduled counts all jobs of that status, and Due those of them that are due.
 func statsCounts(s *storetest.Stage) {
 	base := s.Now()
 	for i, p := range core.Priorities {
@@ -37,7 +37,7 @@ func statsCounts(s *storetest.Stage) {
 	_, queues := s.Stats()
 	for i, p := range core.Priorities {
 		got := queues[p]
-		oldest := time.Duration(10+i-1-(1+i)-2) * time.Minute // the earliest were claimed and queued
+		oldest := time.Duration(10+i-1-(1+i)-2) * time.Minute // the earliest were already claimed and queued
 		if got.Running != 1+i || got.Queued != 2 || got.Due != 7 || got.Scheduled != 9 || got.OldestDue < oldest || got.OldestDue > oldest+storetest.Patience {
 			s.Errorf("%s: want %d running, 2 queued, 7 due of 9 scheduled, the oldest for %s; got %+v", p, 1+i, oldest, got)
 		}

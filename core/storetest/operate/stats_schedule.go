@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-dev/belfry/core/storetest"
 )
 
-// statsAlerts: only a schedule that is due is late, and an alert that is over counts no more.
+// statsAlerts: only a due schedule is late, and a cleared alert is not counted.
 func statsAlerts(s *storetest.Stage) {
 	if stats, _ := s.Stats(); stats.OldestDueSchedule != 0 || len(stats.OpenAlerts) != 0 {
 		s.Errorf("an empty store: %s, %+v", stats.OldestDueSchedule, stats.OpenAlerts)
@@ -34,7 +34,7 @@ func statsAlerts(s *storetest.Stage) {
 	}
 }
 
-// NewScheduleDue makes a schedule that is due so long after now; 0 means never.
+// NewScheduleDue creates a schedule that is due this long after now; 0 means never.
 func NewScheduleDue(s *storetest.Stage, after time.Duration) {
 	s.Helper()
 	state := core.ScheduleState{Anchor: s.Now(), Accounted: s.Now(), TZData: "2026a"}

@@ -17,15 +17,15 @@ import (
 func tokenScenarios() []storetest.Scenario {
 	return []storetest.Scenario{
 		{Name: "CreateToken/what is kept comes back as it is", Run: tokenKept},
-		{Name: "CreateToken/of many with one id one is kept", Run: tokenTaken},
+		{Name: "CreateToken/one of many with the same id is kept", Run: tokenTaken},
 		{Name: "FindTokens/an expired token is found, an unknown id is not", Run: tokenFound},
-		{Name: "FindTokens/many at once, each once, whatever ids are between them", Run: tokensFound},
+		{Name: "FindTokens/finds many at once, each once, between unknown ids", Run: tokensFound},
 		{Name: "ListTokens/pages by id miss nothing and repeat nothing", Run: tokenPages},
 		{Name: "RevokeToken/it is gone at once, for every handle, and once only", Run: tokenRevoked},
 	}
 }
 
-// newToken is a token fit to be kept.
+// newToken returns a valid token.
 func newToken(s *storetest.Stage, role core.Role, tenant string) core.Token {
 	s.Helper()
 	_, id, hash, err := core.NewToken(rand.Reader)
@@ -40,7 +40,7 @@ func createToken(s *storetest.Stage, t core.Token) core.Token {
 	return kept
 }
 
-// findToken looks for one token.
+// findToken looks up one token.
 func findToken(s *storetest.Stage, id string) (core.Token, error) {
 	s.Helper()
 	tokens, err := s.Store.FindTokens(s.Ctx, []string{id})
@@ -63,7 +63,7 @@ func tokenKept(s *storetest.Stage) {
 		t.Name = strings.Repeat("ü", core.MaxTokenNameBytes/2)
 		if t.Role == core.RoleRead {
 			t.ExpiresAt = before.Add(time.Hour)
-			t.Hash = [32]byte{} // zeros are bytes like others
+			t.Hash = [32]byte{} // zero bytes are valid
 		}
 		kept := createToken(s, t)
 		if kept.CreatedAt.Before(before.Truncate(time.Microsecond)) || kept.CreatedAt.After(s.Now()) {

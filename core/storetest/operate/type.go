@@ -17,13 +17,13 @@ func typeScenarios() []storetest.Scenario {
 		{Name: "PutType/keeps every field and its own times", Run: typeKept},
 		{Name: "PutType/replaces the whole definition and keeps its beginning", Run: typeReplaced},
 		{Name: "PutType/leaves announcements and unhandled marks as they are", Run: typeBesideMarks},
-		{Name: "PutType/of many at once for one type one made it", Run: typeRace},
-		{Name: "PutType/a type beyond the greatest number is refused and those there can be changed", Run: typeFull},
+		{Name: "PutType/one of many concurrent calls for a type creates it", Run: typeRace},
+		{Name: "PutType/a type beyond the maximum number is refused and existing ones can be changed", Run: typeFull},
 		{Name: "GetType/a type that is only announced or marked has no definition", Run: typeMissing},
 		{Name: "ListTypes/pages by name and lists definitions only", Run: typeList},
 		{Name: "DeleteType/removes the definition and nothing else", Run: typeDeleted},
 		{Name: "MarkDelivered/may be repeated and outlives the definition", Run: typeMarked},
-		{Name: "MarkDelivered/marks all or none where they would be too many", Run: typeMarkedFull},
+		{Name: "MarkDelivered/marks none if all would be too many", Run: typeMarkedFull},
 		{Name: "Types/returns every definition and every mark", Run: typeAll},
 	}
 }
@@ -44,7 +44,7 @@ func namesOf(types []core.JobType) []string {
 	return names
 }
 
-// sameType wants a definition to be want but for its times and marks.
+// sameType checks that a definition equals want, except for its times and marks.
 func sameType(s *storetest.Stage, what string, got, want core.JobType) {
 	s.Helper()
 	want.CreatedAt, want.UpdatedAt, want.Delivered, want.Defined = got.CreatedAt, got.UpdatedAt, got.Delivered, true
@@ -87,7 +87,8 @@ func typeReplaced(s *storetest.Stage) {
 	}
 }
 
-// typeBesideMarks defines, marks and undefines types that are announced or unhandled: what the tick knows stays.
+// typeBesideMarks defines, marks and deletes types that are announced or unhandled. The tick's knowledge of them does not
+// change.
 func typeBesideMarks(s *storetest.Stage) {
 	s.SubmitMany(1, "a")
 	s.Must(s.Store.Unhandled(s.Ctx, storetest.RefsOf(s.Dispatch("a", 1))))
@@ -168,7 +169,7 @@ func typeFull(s *storetest.Stage) {
 	if n := len(types(s)); n != core.MaxTypes {
 		s.Errorf("%d types are kept, want %d", n, core.MaxTypes)
 	}
-	s.Must(s.Store.MarkDelivered(s.Ctx, []string{core.AlertType})) // alerts are delivered however many types callers use
+	s.Must(s.Store.MarkDelivered(s.Ctx, []string{core.AlertType})) // alerts are delivered even if callers use the maximum number of types
 	if err := s.Store.MarkDelivered(s.Ctx, []string{"c"}); !refusedTypes(err) {
 		s.Errorf("a caller's type beyond the bound: %v", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/belfry-dev/belfry/core/storetest"
 )
 
-// scheduleCreatedAt: the instants of an interval count from a schedule's creation, so that both are one instant.
+// scheduleCreatedAt: an interval counts from the schedule's creation, so the two times must be equal.
 func scheduleCreatedAt(s *storetest.Stage) {
 	kept, err := s.Store.CreateSchedule(s.Ctx, core.Schedule{Name: "n", Rule: core.ScheduleRule{Type: "a", Every: core.ScheduleLength(time.Minute)},
 		State: core.ScheduleState{Anchor: storetest.Instant(0), Accounted: storetest.Instant(0), NextDue: storetest.Instant(1), TZData: "2026a"}, CreatedAt: storetest.Instant(0)})
@@ -27,8 +27,8 @@ func scheduleCreatedAt(s *storetest.Stage) {
 	}
 }
 
-// scheduleDamaged: a definition that is none is told as a fault; others are read beside it, a tick passes it on, and a
-// definition that is put in its place is kept with the state that goes with it.
+// scheduleDamaged: an invalid definition is reported as a fault. Reads return it next to the others, and a tick passes it
+// on. A new definition replaces it together with its state.
 func scheduleDamaged(s *storetest.Stage) {
 	damager, ok := s.DB.(storetest.ScheduleDamager)
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"github.com/belfry-dev/belfry/core/storetest"
 )
 
-// ledger reads all of a schedule's rows, oldest first, without the time of writing.
+// ledger reads all ledger rows of a schedule, oldest first, without the time of writing.
 func ledger(s *storetest.Stage, of core.Schedule) []core.Occurrence {
 	s.Helper()
 	rows, err := s.Store.Occurrences(s.Ctx, core.OccurrenceQuery{ScheduleID: of.ID, Limit: 1000})
@@ -128,7 +128,7 @@ func occurrencePages(s *storetest.Stage) {
 func ledgerRetention(s *storetest.Stage) {
 	of := s.NewSchedule(core.ScheduleRule{})
 	s.Step(storetest.Fired(of, 0))
-	s.Advance(70 * 24 * time.Hour) // a month that is kept whole lies in between
+	s.Advance(70 * 24 * time.Hour) // this skips a whole month that is still retained
 	of = s.Schedule(of)
 	s.Step(storetest.Fired(of, 1))
 	_, err := s.Store.Maintain(s.Ctx, core.MaintainRequest{LedgerRetention: 24 * time.Hour})

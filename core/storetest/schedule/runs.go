@@ -13,7 +13,7 @@ func deleteRace(s *storetest.Stage) {
 	for range 10 {
 		of := s.NewSchedule(core.ScheduleRule{})
 		step := storetest.Fired(of, 0)
-		for n := range 300 { // so that it takes a while
+		for n := range 300 { // so that it takes some time
 			step.Occurrences = append(step.Occurrences, core.Ledgered{Job: -1, Occurrence: core.Occurrence{
 				From: storetest.Instant(n + 1), To: storetest.Instant(n + 1), Count: 1, Outcome: core.OccurrenceSkipped, Reason: core.SkippedOverlap,
 			}})

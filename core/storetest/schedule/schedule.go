@@ -22,7 +22,7 @@ func Scenarios() []storetest.Scenario {
 		{Name: "CancelRuns/cancels what waits, asks what runs to stop, leaves the rest", Run: cancelRuns},
 		{Name: "AdvanceSchedules/moves state, jobs and ledger together", Run: advanceWhole},
 		{Name: "AdvanceSchedules/a step from another state or version is stale and does nothing", Run: advanceStale},
-		{Name: "AdvanceSchedules/of many at once exactly one wins", Run: advanceRace},
+		{Name: "AdvanceSchedules/exactly one of many at once wins", Run: advanceRace},
 		{Name: "AdvanceSchedules/outside its fence is stale", Run: advanceFence},
 		{Name: "AdvanceSchedules/passes over a schedule with an active run where it must not have one", Run: advanceInactive},
 		{Name: "AdvanceSchedules/a run that waited is attached to its ledger row", Run: advanceAttach},
@@ -37,7 +37,7 @@ func Scenarios() []storetest.Scenario {
 		{Name: "WatchTypes/raises once when no job was done for so long, and clears with the next success", Run: typeOverdue},
 		{Name: "WatchTypes/remembers a success whose minute is no longer kept", Run: typeRemembered},
 		{Name: "WatchTypes/another length or none clears the alert, the same one goes on", Run: typeRewatched},
-		{Name: "WatchTypes/of many at once raises once", Run: typeWatchRace},
+		{Name: "WatchTypes/many at once raise once", Run: typeWatchRace},
 		{Name: "Alerts/events wait until they were published as they stand", Run: alertsUnsent},
 	}
 }
@@ -87,7 +87,7 @@ func scheduleList(s *storetest.Stage) {
 			want = append(want, tenant+"/"+rule.Type+"/"+fmt.Sprint(i))
 		}
 	}
-	var few []string // 15 bytes of payloads at a time: three schedules
+	var few []string // 15 bytes of payloads per page: three schedules
 	for q := (core.ScheduleQuery{Limit: 100, Bytes: 15}); ; {
 		page, err := s.Store.ListSchedules(s.Ctx, q)
 		s.Must(err)

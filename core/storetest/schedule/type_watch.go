@@ -7,20 +7,20 @@ import (
 	"github.com/belfry-dev/belfry/core/storetest"
 )
 
-// Expect keeps a definition with a dead man's switch.
+// Expect stores a definition with a dead man's switch.
 func Expect(s *storetest.Stage, name string, within time.Duration) {
 	s.Helper()
 	s.PutType(core.JobType{Name: name, ExpectWithin: within})
 }
 
-// Counted counts an end of a job of the type in the minute of now.
+// Counted counts an end of a job of the type in the current minute.
 func Counted(s *storetest.Stage, name string, of core.Rollup) {
 	s.Helper()
 	of.Minute, of.Priority, of.Type = s.Now(), core.Default, name
 	s.Must(s.Store.AddRollups(s.Ctx, int(s.Number()%3), []core.Rollup{of}))
 }
 
-// overdue watches, twice, and wants so many alerts, the newest open or not.
+// overdue watches twice, and checks the number of alerts and whether the newest is open.
 func overdue(s *storetest.Stage, when, name string, alerts int, open bool) {
 	s.Helper()
 	for range 2 {
@@ -39,7 +39,7 @@ func overdue(s *storetest.Stage, when, name string, alerts int, open bool) {
 }
 
 func typeOverdue(s *storetest.Stage) {
-	Counted(s, "a", core.Rollup{Done: 1}) // before anything is expected
+	Counted(s, "a", core.Rollup{Done: 1}) // before a success is expected
 	Expect(s, "a", time.Hour)
 	s.PutType(core.JobType{Name: "b"})
 	s.Must(s.Store.MarkDelivered(s.Ctx, []string{"c"}))
@@ -115,8 +115,8 @@ func typeRewatched(s *storetest.Stage) {
 	overdue(s, "the definition is gone", "a", 3, false)
 }
 
-// typeWatchRace watches from two processes while definitions are removed and made again: an alert is raised once, and none
-// stays about a type that is gone.
+// typeWatchRace watches from two processes while definitions are deleted and created again. Each alert is raised once, and
+// none remains for a deleted type.
 func typeWatchRace(s *storetest.Stage) {
 	handles := []*storetest.Stage{s, s.Second()}
 	names := []string{"a", "b", "c", "d"}

@@ -17,9 +17,9 @@ func dedupeScenarios() []storetest.Scenario {
 		{Name: "Submit/a live job keeps its dedupe key in every live status", Run: dedupeLive},
 		{Name: "Submit/the end of a job frees its dedupe key", Run: dedupeFreed},
 		{Name: "Submit/a retry and a snooze keep the dedupe key", Run: dedupeKept},
-		{Name: "Submit/dedupe keys of two tenants are apart", Run: dedupeTenants},
-		{Name: "Submit/of equal keys in one batch the first is written", Run: dedupeBatch},
-		{Name: "Submit/holders of keys come without large payloads where there are several", Run: dedupeBrief},
+		{Name: "Submit/two tenants may use the same dedupe key", Run: dedupeTenants},
+		{Name: "Submit/the first of equal keys in one batch is written", Run: dedupeBatch},
+		{Name: "Submit/several holders of keys come without large payloads", Run: dedupeBrief},
 		{Name: "Submit/a batch and single calls obey the same keys", Run: dedupeMixed},
 		{Name: "Submit/many submits of one key make one job", Run: dedupeRace},
 		{Name: "Submit/64 submits of one key whose first rolls back make one job", Run: func(s *storetest.Stage) { dedupeHeld(s, false) }},
@@ -142,7 +142,7 @@ func dedupeRace(s *storetest.Stage) {
 	}
 }
 
-// dedupeHeld lets a stranger's transaction write the key first; everyone else meets it before it ends.
+// dedupeHeld lets a foreign transaction write the key first. All other submits meet it while it is open.
 func dedupeHeld(s *storetest.Stage, commit bool) {
 	release := s.Hold(storetest.Hold{Kind: storetest.HoldJob, Type: "foreign", Key: "k", RunAt: s.Now()})
 	var written, answered atomic.Int64
@@ -238,7 +238,7 @@ func dedupeBusy(s *storetest.Stage) {
 	s.SubmitOne(core.NewJob{Type: "own", DedupeKey: "k"})
 }
 
-// dedupeEnding submits a key again and again while the job that holds it ends.
+// dedupeEnding keeps submitting a key while the job that holds it ends.
 func dedupeEnding(s *storetest.Stage) {
 	other := s.Second()
 	for round := range 25 {
@@ -268,8 +268,8 @@ func dedupeEnding(s *storetest.Stage) {
 	}
 }
 
-// dedupeFreeing lets many submit one key; whoever writes the job cancels it at once, so that the key comes free
-// between any two steps of the others.
+// dedupeFreeing submits one key from many callers. The one that writes the job cancels it at once, so that the key becomes
+// free between any two steps of the others.
 func dedupeFreeing(s *storetest.Stage) {
 	other := s.Second()
 	var written atomic.Int64

@@ -30,12 +30,12 @@ func idempotencyScenarios() []storetest.Scenario {
 	}
 }
 
-// onceKey is a key of a holder, asking for what.
+// onceKey returns a key of a holder; what identifies the request.
 func onceKey(holder, key, what string) core.IdempotencyKey {
 	return core.IdempotencyKey{Holder: holder, Key: key, Hash: sha256.Sum256([]byte(what)), Keep: time.Hour}
 }
 
-// renderIDs is an answer of the ids.
+// renderIDs returns the ids as an answer.
 func renderIDs(answers []core.Submitted) (core.Answer, error) {
 	b := []byte("ids")
 	for _, a := range answers {
@@ -70,7 +70,7 @@ func onceRepeated(s *storetest.Stage) {
 		s.Errorf("%+v", got)
 	}
 	for _, other := range []*storetest.Stage{s, s.Second()} {
-		again, err := once(other, key, "another", 5) // the hash says what was asked, not the jobs
+		again, err := once(other, key, "another", 5) // the hash identifies the request, not the jobs
 		s.Must(err)
 		if !again.Replayed || again.Jobs != nil || again.Answer.Status != 201 || !bytes.Equal(again.Answer.Body, first.Answer.Body) {
 			s.Errorf("again: %+v, %q", again, again.Answer.Body)
@@ -108,7 +108,7 @@ func onceHolders(s *storetest.Stage) {
 	}
 }
 
-// onceRace repeats one call from 64 callers and two handles. Each gets the one answer, or hears that it is in flight.
+// onceRace repeats one call from 64 callers and two handles. Each gets the one answer or ErrKeyInFlight.
 func onceRace(s *storetest.Stage) {
 	typ, other := s.NewType(), s.Second()
 	for round := range 4 {
@@ -149,7 +149,7 @@ func onceRace(s *storetest.Stage) {
 	}
 }
 
-// whileOpen runs during while a call with the key is open: written, and waiting for its answer to be made.
+// whileOpen runs during while a call with the key is open: its jobs are written, and it is waiting for its answer.
 func whileOpen(s *storetest.Stage, key core.IdempotencyKey, typ string, during func() error) {
 	if s.H.Single {
 		s.Skip("this database has one writer: no other call can come between")
@@ -179,7 +179,7 @@ func whileOpen(s *storetest.Stage, key core.IdempotencyKey, typ string, during f
 func onceInFlight(s *storetest.Stage) {
 	typ, key := s.NewType(), onceKey("h", "k", "a")
 	whileOpen(s, key, typ, func() error {
-		for _, asked := range []string{"a", "b"} { // nobody knows yet whether it is the same
+		for _, asked := range []string{"a", "b"} { // it is not known yet whether the requests are equal
 			if _, err := once(s.Second(), onceKey("h", "k", asked), typ, 1); !errors.Is(err, core.ErrKeyInFlight) {
 				return fmt.Errorf("asking %s while the first is open: %w", asked, err)
 			}
@@ -212,7 +212,7 @@ func onceRolledBack(s *storetest.Stage) {
 	if got, err := s.Store.Submit(s.Ctx, []core.NewJob{{Type: typ, DedupeKey: "d"}}); err != nil || got[0].Existing != nil {
 		s.Errorf("the dedupe key is taken: %+v, %v", got, err)
 	}
-	// A call without jobs only looks.
+	// A call without jobs only reads.
 	if _, err := s.Store.SubmitOnce(s.Ctx, onceKey("h", "looked", "a"), nil, func([]core.Submitted) (core.Answer, error) { return core.Answer{}, mine }); !errors.Is(err, mine) {
 		s.Errorf("a look: %v", err)
 	}
@@ -221,7 +221,7 @@ func onceRolledBack(s *storetest.Stage) {
 	}
 }
 
-// onceCutOff cuts calls off at different moments. The same call again finds out what became of the first.
+// onceCutOff cancels calls at different moments. Repeating the call finds out whether the first one succeeded.
 func onceCutOff(s *storetest.Stage) {
 	const size = 100
 	cut := 0

@@ -13,13 +13,13 @@ import (
 	"github.com/belfry-dev/belfry/core/storetest"
 )
 
-// onceEachScenarios are those of SubmitOnce with calls of one job going through SubmitOnceEach, beside others that do not, and
-// some of groups.
+// onceEachScenarios runs the scenarios of SubmitOnce with single-job calls through SubmitOnceEach and the others as before,
+// and adds scenarios of groups.
 func onceEachScenarios() []storetest.Scenario {
 	var all []storetest.Scenario
 	for _, sc := range idempotencyScenarios() {
 		if strings.Contains(sc.Name, "in flight") || strings.Contains(sc.Name, "cannot be made") {
-			continue // the answer is made after the commit: nothing is open meanwhile, and the job is there
+			continue // the answer is made after the commit, so the call is never open
 		}
 		all = append(all, storetest.Scenario{Name: strings.Replace(sc.Name, "SubmitOnce/", "SubmitOnceEach/", 1), Run: func(s *storetest.Stage) { sc.Run(s.With(onceByEach{s.Store})) }})
 	}
@@ -32,7 +32,7 @@ func onceEachScenarios() []storetest.Scenario {
 	)
 }
 
-// onceByEach sends calls of one job by SubmitOnceEach.
+// onceByEach sends single-job calls through SubmitOnceEach.
 type onceByEach struct{ core.Store }
 
 func (o onceByEach) SubmitOnce(ctx context.Context, key core.IdempotencyKey, jobs []core.NewJob, render func([]core.Submitted) (core.Answer, error)) (core.Once, error) {
@@ -47,7 +47,7 @@ func (o onceByEach) SubmitOnce(ctx context.Context, key core.IdempotencyKey, job
 	return answered(answers[0].Once, answers[0].Err, render)
 }
 
-// answered makes the answer where it is made of a job.
+// answered makes the answer from the job, if it has one.
 func answered(once core.Once, err error, render func([]core.Submitted) (core.Answer, error)) (core.Once, error) {
 	made := once.Jobs
 	if once.Kept != nil {
@@ -91,7 +91,7 @@ func onceEachMixed(s *storetest.Stage) {
 		body     string
 	}{{}, {replayed: true, body: string(first[0].Answer.Body)}, {err: core.ErrKeyReused}, {}} {
 		if i == 2 && errors.Is(got[i].Err, core.ErrKeyInFlight) {
-			continue // its key is that of the call before
+			continue // it has the key of the call before
 		}
 		if g := got[i]; g.Replayed != want.replayed || !errors.Is(g.Err, want.err) || want.body != "" && string(g.Answer.Body) != want.body ||
 			(g.Err == nil && !g.Replayed) != (len(g.Jobs) == 1 && string(g.Answer.Body) == fmt.Sprint("ids ", g.Jobs[0].ID)) {
@@ -106,7 +106,7 @@ func onceEachMixed(s *storetest.Stage) {
 	}
 }
 
-// onceEachKept asks again, alone and beside others, by both methods.
+// onceEachKept repeats calls, alone and together with others, through both methods.
 func onceEachKept(s *storetest.Stage) {
 	call := onceCall("kept", "a", s.NewType())
 	call.Job = core.NewJob{
@@ -116,7 +116,7 @@ func onceEachKept(s *storetest.Stage) {
 	}
 	first := onceEach(s, call)[0]
 	want := call.Job
-	want.Delay = 0 // it is in run_at
+	want.Delay = 0 // it is included in run_at
 	for range 2 {
 		again := onceEach(s, onceCall("other", "a", call.Job.Type), call)[1]
 		one, err := s.Second().Store.SubmitOnce(s.Ctx, call.Key, nil, renderIDs)
@@ -136,7 +136,7 @@ func onceEachKept(s *storetest.Stage) {
 	}
 }
 
-// onceEachRace has 16 callers send groups of 20 calls with keys that others send too, in other orders.
+// onceEachRace sends groups of 20 calls from 16 callers. Other callers send the same keys in other orders.
 func onceEachRace(s *storetest.Stage) {
 	typ, other := s.NewType(), s.Second()
 	var mu sync.Mutex

@@ -14,7 +14,7 @@ func payloadScenarios() []storetest.Scenario {
 	return []storetest.Scenario{
 		{Name: "Submit/payloads come back byte for byte", Run: payloadBytes},
 		{Name: "Submit/an absent payload is an empty object", Run: payloadAbsent},
-		{Name: "Submit/a payload of the greatest size comes back", Run: payloadLarge},
+		{Name: "Submit/a payload of the maximum size comes back", Run: payloadLarge},
 		{Name: "Submit/odd names come back and select only their own", Run: oddNames},
 		{Name: "Submit/times come back to the microsecond, cut once", Run: timesCut},
 		{Name: "Submit/times of any zone and year within bounds come back", Run: timesRange},
@@ -23,7 +23,7 @@ func payloadScenarios() []storetest.Scenario {
 	}
 }
 
-// oddPayloads are JSON texts that some store, driver or decoder rewrites.
+// oddPayloads are JSON texts that some store, driver or decoder changes.
 var oddPayloads = []string{
 	`null`, `true`, `false`, `0`, `-0`, `-0.0`, `0.1`, `1.0`, `1.00`, `1e5`, `1E+5`, `1e400`, `-1e-400`, `""`, `[]`, `{}`, ` {} `,
 	`{"id":3889108265204450030}`, `1970670598291982290`, `9007199254740993`, `-9223372036854775808`, `18446744073709551616`, `12345678901234567890123`,

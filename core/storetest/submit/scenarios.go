@@ -6,7 +6,7 @@ import (
 	"github.com/belfry-dev/belfry/core/storetest"
 )
 
-// Scenarios are the sentences about writing jobs.
+// Scenarios returns the scenarios about writing jobs.
 func Scenarios() []storetest.Scenario {
 	return slices.Concat(
 		submitScenarios(),

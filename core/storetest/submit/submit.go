@@ -22,9 +22,9 @@ func submitScenarios() []storetest.Scenario {
 		{Name: "Submit/an empty call writes nothing", Run: submitNothing},
 		{Name: "Submit/a batch is written whole or not at all", Run: submitWhole},
 		{Name: "Submit/what was accepted is there for another handle", Run: submitDurable},
-		{Name: "Submit/queued at submit starts with the token it answered", Run: submitQueued},
-		{Name: "Submit/queued at submit is published again once its dispatch lease has passed", Run: submitQueuedAgain},
-		{Name: "Submit/a job that lies ahead is not queued at submit", Run: submitQueuedAhead},
+		{Name: "Submit/a job queued at submit starts with the token it answered", Run: submitQueued},
+		{Name: "Submit/a job queued at submit is published again once its dispatch lease has expired", Run: submitQueuedAgain},
+		{Name: "Submit/a job due later is not queued at submit", Run: submitQueuedAhead},
 	}
 }
 
@@ -91,7 +91,7 @@ func submitDefaults(s *storetest.Stage) {
 }
 
 func submitExpiresAfter(s *storetest.Stage) {
-	s.Advance(3 * time.Hour) // the process's clock is another than the store's
+	s.Advance(3 * time.Hour) // now the process's clock differs from the store's
 	at := s.Now().Add(2 * time.Hour).Truncate(time.Microsecond)
 	const after = 90 * time.Minute
 	for name, job := range map[string]core.NewJob{
@@ -134,7 +134,7 @@ func submitNothing(s *storetest.Stage) {
 	}
 }
 
-// submitWhole cuts batches off while they are written: a call that failed may have written all or nothing.
+// submitWhole cancels batches while they are written. A call that failed may have written all or nothing.
 func submitWhole(s *storetest.Stage) {
 	const size = 300
 	cut := 0

@@ -15,7 +15,7 @@ import (
 	"github.com/belfry-dev/belfry/core/storetest/work"
 )
 
-// scenarios lists the whole contract, a method's sentences wherever they are told.
+// scenarios lists the whole contract. The scenarios of one method may come from several packages.
 func scenarios() []storetest.Scenario {
 	return slices.Concat(submit.Scenarios(), work.Scenarios(), tick.Scenarios(), schedule.Scenarios(), operate.Scenarios(), damage.Scenarios())
 }

@@ -27,7 +27,8 @@ func clockAdvances(s *storetest.Stage) {
 	}
 }
 
-// clockSkew moves the store's clock away from the program's: every time the store writes or answers must be its own.
+// clockSkew moves the store's clock away from the program's. Every time that the store writes or returns must come from its
+// own clock.
 func clockSkew(s *storetest.Stage, skew time.Duration) {
 	s.Advance(skew)
 	began := s.Now().Truncate(time.Microsecond)

@@ -13,7 +13,7 @@ func dispatchScenarios() []storetest.Scenario {
 	return []storetest.Scenario{
 		{Name: "Tick/marks due jobs queued under a dispatch lease", Run: dispatchMarks},
 		{Name: "Tick/dispatches the earliest first and no more than each quota", Run: dispatchOrder},
-		{Name: "Tick/publishes again once the dispatch lease has passed, each time twice as long", Run: dispatchDoubles},
+		{Name: "Tick/publishes again once the dispatch lease has expired, each time twice as long", Run: dispatchDoubles},
 		{Name: "Tick/a queue paused for ten leases burns no attempt and no message", Run: dispatchPaused},
 		{Name: "Tick/publishes no more again than the limit, and all in turn", Run: dispatchLimit},
 		{Name: "Tick/without dispatch marks and publishes nothing", Run: dispatchOff},
@@ -21,9 +21,9 @@ func dispatchScenarios() []storetest.Scenario {
 		{Name: "Tick/cancels expired jobs, no more than the limit at a time", Run: tickExpires},
 		{Name: "Tick/names every waiting lane and when it is due", Run: tickWaiting},
 		{Name: "Tick/counts what is queued before its own quotas", Run: tickQueued},
-		{Name: "Tick/counts what is queued by type, too, where that is asked for", Run: tickQueuedTypes},
-		{Name: "Tick/passes over a row that a stranger's transaction holds", Run: tickHeld},
-		{Name: "Tick/without a queue returns what one was given to scheduled once the dispatch lease has passed", Run: tickRecalls},
+		{Name: "Tick/counts queued jobs by type on request", Run: tickQueuedTypes},
+		{Name: "Tick/skips a row that another transaction locks", Run: tickHeld},
+		{Name: "Tick/without a queue, queued jobs return to scheduled once their dispatch lease has expired", Run: tickRecalls},
 		{Name: "Undispatch/makes the next tick publish again under the same token", Run: undispatch},
 		{Name: "Undispatch/leaves other tokens and other statuses alone", Run: undispatchStale},
 	}

@@ -14,16 +14,16 @@ import (
 func dueInScenarios() []storetest.Scenario {
 	return []storetest.Scenario{
 		{Name: "DueIn/says when the next of anything is due", Run: dueInNext},
-		{Name: "DueIn/is nothing while jobs are due or in flight", Run: dueInJobs},
-		{Name: "DueIn/is nothing while a schedule or a type wants to be looked at", Run: dueInWatched},
-		{Name: "DueIn/is nothing while failures, alerts or faults wait to be told", Run: dueInUntold},
+		{Name: "DueIn/is zero while jobs are due or in flight", Run: dueInJobs},
+		{Name: "DueIn/is zero while a schedule or a type must be checked", Run: dueInWatched},
+		{Name: "DueIn/is zero while failures, alerts or faults wait to be reported", Run: dueInUntold},
 		{Name: "DueIn/many rows of one lane are not read", Run: dueInFew},
 	}
 }
 
-const news = 2 * time.Minute // counts this young are something to do
+const news = 2 * time.Minute // counts younger than this still need work
 
-// dueIn wants something due in so long, or now (0).
+// dueIn checks that something is due in this time, or now (0).
 func dueIn(s *storetest.Stage, when string, req core.DueRequest, want time.Duration) {
 	s.Helper()
 	got, err := s.Second().Store.DueIn(s.Ctx, req)

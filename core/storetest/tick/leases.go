@@ -22,13 +22,13 @@ func leaseScenarios() []storetest.Scenario {
 		{Name: "Tick/a takeover that waited behind a claim publishes that claim's rows again", Run: leasesTakeoverWaited},
 		{Name: "Tick/lease rows that were deleted are made again, under higher tokens", Run: leasesRemade},
 		{Name: "Tick/a lease row that cannot be made again is named, and the others are made", Run: leasesRefused},
-		{Name: "Tick/of holders that race every dispatch is under a lease held at that time", Run: leasesRace},
+		{Name: "Tick/every dispatch of racing holders is under a lease held at that time", Run: leasesRace},
 	}
 }
 
 const shortLease = 4 * time.Second
 
-// shortTick is a tick under leases that run out within the scenario.
+// shortTick returns a tick with leases that expire within the scenario.
 func shortTick(holder string, quotas ...core.Quota) core.TickRequest {
 	req := storetest.TickRequest(holder, quotas...)
 	req.LeaseLength = shortLease
@@ -111,8 +111,8 @@ func leasesDeposed(s *storetest.Stage) {
 	}
 }
 
-// publishedOnce fails where jobs that nobody is known to have published before count as published more than once: their
-// dispatch leases would grow.
+// publishedOnce fails if jobs that may never have been published already count as published more than once, because then
+// their dispatch leases would grow.
 func publishedOnce(s *storetest.Stage, jobs []core.Job) {
 	s.Helper()
 	for _, job := range jobs {
@@ -160,7 +160,7 @@ func leasesClean(s *storetest.Stage) {
 	if res = other.Tick(shortTick("b")); len(res.Dispatched) != 0 {
 		s.Fatalf("%d jobs were published again later", len(res.Dispatched))
 	}
-	s.Must(s.Store.ReleaseLeases(s.Ctx, "a")) // late, and no longer the holder
+	s.Must(s.Store.ReleaseLeases(s.Ctx, "a")) // late: it is no longer the holder
 	if held := s.Tick(shortTick("c")).Held; len(held) != 0 {
 		s.Fatalf("a former holder's release freed %d buckets", len(held))
 	}
@@ -169,9 +169,9 @@ func leasesClean(s *storetest.Stage) {
 	}
 }
 
-// leasesClaimWaited: the old holder's claim waits behind a takeover whose transaction is open. When the claim goes on, the
-// leases belong to the new holder, so it must take nothing. age is how old the old holder's lease is: it renews one that
-// has run out, and only reads a fresh one, like a holder that was frozen after reading.
+// leasesClaimWaited: the old holder's claim waits behind a takeover whose transaction is open. When the claim continues, the
+// leases belong to the new holder, so it must claim nothing. age is the age of the old holder's lease. The old holder renews
+// an expired lease, and only reads a fresh one, like a holder that was frozen after reading.
 func leasesClaimWaited(s *storetest.Stage, age time.Duration) {
 	s.Tick(shortTick("a"))
 	ids := s.SubmitMany(100, "a")
@@ -201,7 +201,7 @@ func leasesClaimWaited(s *storetest.Stage, age time.Duration) {
 	}
 }
 
-// untilWaiting returns when a statement waits for a lock or ended is closed, whichever comes first.
+// untilWaiting returns when a statement waits for a lock, or when ended is closed.
 func untilWaiting(s *storetest.Stage, what string, ended <-chan struct{}) {
 	w, ok := s.DB.(storetest.WaitCounter)
 	if !ok {
@@ -236,7 +236,7 @@ func leasesTakeoverWaited(s *storetest.Stage) {
 		release(true)
 		return nil
 	})
-	for range 3 { // a takeover may pass over leases that are locked; then a later tick has them
+	for range 3 { // a takeover may skip locked leases; a later tick then takes them
 		if len(published) == 0 {
 			published = other.Tick(shortTick("b")).Dispatched
 		}
@@ -246,7 +246,7 @@ func leasesTakeoverWaited(s *storetest.Stage) {
 	}
 }
 
-// leasesRace lets two holders tick while the clock makes their leases run out again and again.
+// leasesRace lets two holders tick while the clock keeps making their leases expire.
 func leasesRace(s *storetest.Stage) {
 	const jobs = 600
 	s.SubmitMany(jobs, "a")

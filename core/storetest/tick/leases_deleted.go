@@ -14,12 +14,12 @@ func leaseRemover(s *storetest.Stage) storetest.LeaseRemover {
 	return db
 }
 
-// leasesRemade: whether the rows of some buckets or of all are gone, the tick after next holds all again.
+// leasesRemade: after the rows of some or all buckets were deleted, the second tick holds all buckets again.
 func leasesRemade(s *storetest.Stage) {
 	db := leaseRemover(s)
 	for _, last := range []int{0, core.Buckets/2 - 1, core.Buckets - 1} {
 		before := s.Tokens(s.Tick(storetest.TickRequest("holder-1")).Held)
-		s.Queue(core.Buckets, s.NewType()) // so that some job of each bucket was dispatched under its token
+		s.Queue(core.Buckets, s.NewType()) // so that each bucket has a job dispatched with its token
 		db.RemoveLeases(s.T, 0, last)
 		s.Tick(storetest.TickRequest("holder-1"))
 		after := s.Tokens(s.Tick(storetest.TickRequest("holder-1")).Held)

@@ -36,7 +36,8 @@ func maintainHistory(s *storetest.Stage) {
 		s.Advance(storetest.Day)
 		s.Maintain(core.MaintainRequest{})
 	}
-	// Now is day 9. Days 0 … 3 are wholly older than 5 days; days 5 … 8 are not. Day 4 may go by the hour or stay.
+	// Now is day 9. Days 0 … 3 are entirely older than 5 days; days 5 … 8 are not. Day 4 may be dropped or kept, depending
+	// on the hour.
 	s.Maintain(req)
 	for i, job := range ended {
 		switch {
@@ -143,7 +144,7 @@ func maintainConcurrent(s *storetest.Stage) {
 
 func maintainOverflow(s *storetest.Stage) {
 	s.Maintain(core.MaintainRequest{})
-	s.Advance(60 * storetest.Day) // nobody made partitions meanwhile
+	s.Advance(60 * storetest.Day) // no partitions were created in this time
 	var jobs []core.Job
 	for _, status := range []core.Status{core.Done, core.Cancelled, core.Failed} {
 		jobs = append(jobs, s.Put(status, core.NewJob{}))

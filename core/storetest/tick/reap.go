@@ -10,14 +10,14 @@ import (
 
 func reapScenarios() []storetest.Scenario {
 	return []storetest.Scenario{
-		{Name: "Tick/lists running jobs whose lease has passed, and no others", Run: reapLists},
+		{Name: "Tick/lists running jobs whose lease has expired, and no others", Run: reapLists},
 		{Name: "Tick/lost jobs that nobody ends do not hide the others", Run: reapPages},
 		{Name: "Tick/a lost job of a type no process handles is listed and put back", Run: reapUnknownType},
 		{Name: "Tick/a running job whose lease never ends is stuck, and reaped", Run: reapEndless},
 		{Name: "Tick/a queued job whose dispatch lease never ends is published again", Run: republishEndless},
-		{Name: "Finish/a lost job that its worker extended meanwhile is left alone", Run: reapExtended},
-		{Name: "Finish/a lost job that its worker ended meanwhile is left alone", Run: reapEnded},
-		{Name: "Finish/a lost job that was released and claimed again meanwhile is left alone", Run: reapClaimedAgain},
+		{Name: "Finish/a lost job that its worker has extended since is left alone", Run: reapExtended},
+		{Name: "Finish/a lost job that its worker has ended since is left alone", Run: reapEnded},
+		{Name: "Finish/a lost job that was released and claimed again since is left alone", Run: reapClaimedAgain},
 		{Name: "Finish/reaper and heartbeat at once never both win", Run: reapRace},
 		{Name: "Finish/a lost job counts its attempt and ends failed after the last", Run: reapUsedUp},
 		{Name: "Finish/two reapers charge a lost job once", Run: reapTwice},
@@ -41,7 +41,7 @@ func reapLists(s *storetest.Stage) {
 	s.Unchanged(old)
 }
 
-// reapEndless: such a lease was written by hand. A heartbeat of a worker that lives puts it right before the reaper looks.
+// reapEndless: such a lease was written by hand. A live worker's heartbeat corrects it before the reaper reads it.
 func reapEndless(s *storetest.Stage) {
 	for _, what := range []storetest.Damage{storetest.LeaseInfinity, storetest.LeaseFar, storetest.LeaseMissing, storetest.ReapInfinity} {
 		s.Sub(what.String(), func(s *storetest.Stage) {

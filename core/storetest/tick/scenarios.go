@@ -6,7 +6,7 @@ import (
 	"github.com/belfry-dev/belfry/core/storetest"
 )
 
-// Scenarios are the sentences about the scheduler's pass.
+// Scenarios returns the scenarios about the scheduler's pass.
 func Scenarios() []storetest.Scenario {
 	return slices.Concat(
 		dispatchScenarios(),

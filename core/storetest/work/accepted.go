@@ -17,10 +17,10 @@ func acceptedScenarios() []storetest.Scenario {
 		{Name: "Finish/where the target's own end came first the acceptance is a repeat and changes nothing", Run: acceptedLate},
 		{Name: "Finish/acceptances and other ends in one call are each answered", Run: acceptedMixed},
 		{Name: "Finish/of an acceptance and the target's own end at once the end counts", Run: acceptedRace},
-		{Name: "Finish/an acceptance of a row that a stranger holds is busy and can be sent again", Run: acceptedHeld},
+		{Name: "Finish/an acceptance of a row that another transaction locks is busy and can be sent again", Run: acceptedHeld},
 		{Name: "Heartbeat/serves the target of an accepted attempt", Run: acceptedBeat},
 		{Name: "Heartbeat/never shortens the lease of an accepted attempt", Run: acceptedBeatLate},
-		{Name: "Tick/an accepted attempt whose lease has passed is lost like any other", Run: acceptedLost},
+		{Name: "Tick/an accepted attempt whose lease has expired is lost like any other", Run: acceptedLost},
 	}
 }
 
@@ -31,7 +31,7 @@ func accepted(ref core.Ref) core.End {
 	return core.End{Ref: ref, Outcome: core.EndAccepted, Wait: acceptedFor}
 }
 
-// putAccepted brings a new job to running in the hands of its target.
+// putAccepted creates a running job that its target has accepted.
 func putAccepted(s *storetest.Stage, job core.NewJob) core.Job {
 	s.Helper()
 	running := s.Put(core.Running, job)
@@ -39,7 +39,7 @@ func putAccepted(s *storetest.Stage, job core.NewJob) core.Job {
 	return s.Get(running.ID)
 }
 
-// handed wants got to be job as it is in the hands of its target since now, and nothing else changed.
+// handed checks that got is job as accepted by its target at now, and that nothing else changed.
 func handed(s *storetest.Stage, job, got core.Job, now time.Time) {
 	s.Helper()
 	if d := got.LeaseUntil.Sub(now.Add(acceptedFor)); d < -time.Millisecond || d > storetest.Patience {
@@ -168,7 +168,7 @@ func acceptedMixed(s *storetest.Stage) {
 		}
 		ends, want = append(ends, end), append(want, answer)
 	}
-	for i, j := 0, len(ends)-1; i < j; i, j = i+2, j-2 { // not in order of id
+	for i, j := 0, len(ends)-1; i < j; i, j = i+2, j-2 { // not in the order of ids
 		ends[i], ends[j], want[i], want[j] = ends[j], ends[i], want[j], want[i]
 	}
 	got, err := s.Store.Finish(s.Ctx, ends)
@@ -248,7 +248,7 @@ func acceptedBeat(s *storetest.Stage) {
 	}
 }
 
-// acceptedBeatLate sends a worker's heartbeat that was under way when the attempt was accepted.
+// acceptedBeatLate sends a worker's heartbeat that was on its way when the attempt was accepted.
 func acceptedBeatLate(s *storetest.Stage) {
 	job := putAccepted(s, core.NewJob{})
 	if got := s.Beat(storetest.RefOf(job)); got != (core.Beat{}) {

@@ -22,10 +22,10 @@ func claimScenarios() []storetest.Scenario {
 		{Name: "ClaimDue/ends expired jobs instead of returning them", Run: claimExpired},
 		{Name: "ClaimDue/fails jobs whose attempts are used up and goes on with the others", Run: claimUsedUp},
 		{Name: "ClaimDue/a job with no attempt left fails with an error that says so", Run: claimSaysNoAttemptLeft},
-		{Name: "ClaimDue/passes over a row that a stranger's transaction holds", Run: claimHeld},
+		{Name: "ClaimDue/skips a row that another transaction locks", Run: claimHeld},
 		{Name: "ClaimDue/a late commit with a past run_at is taken by the next full-range claim", Run: claimLateCommit},
 		{Name: "ClaimDue/a job moved away is never claimed early", Run: claimMoved},
-		{Name: "ClaimDue/jobs far ahead are not read", Run: claimFuture},
+		{Name: "ClaimDue/jobs due much later are not read", Run: claimFuture},
 	}
 }
 
@@ -70,7 +70,7 @@ func claimRace(s *storetest.Stage) {
 		}
 		return nil
 	})
-	taken = append(taken, s.Claim("a", jobs)) // a claim passes over rows that another has just locked
+	taken = append(taken, s.Claim("a", jobs)) // a claim skips rows that another has just locked
 	got := storetest.IdsOf(slices.Concat(taken...))
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
@@ -145,7 +145,7 @@ func claimZero(s *storetest.Stage) {
 func claimMark(s *storetest.Stage) {
 	base := s.Now().Add(-time.Hour).Truncate(time.Microsecond)
 	var jobs []core.NewJob
-	for i := range 12 { // three jobs share each run_at, so that the id decides
+	for i := range 12 { // three jobs share each run_at, so the id decides
 		jobs = append(jobs, core.NewJob{Type: "a", RunAt: base.Add(time.Duration(i/3) * time.Second)})
 	}
 	s.Submit(jobs...)
@@ -249,7 +249,8 @@ func claimUsedUp(s *storetest.Stage) {
 	}
 }
 
-// saysNoAttemptLeft looks at a dead letter: its last error says that no attempt was left, behind those it had.
+// saysNoAttemptLeft checks that a dead letter's last error says that no attempt was left, and that the earlier errors
+// remain.
 func saysNoAttemptLeft(s *storetest.Stage, id int64, before int) {
 	s.Helper()
 	got := s.Get(id)
@@ -263,7 +264,7 @@ func saysNoAttemptLeft(s *storetest.Stage, id int64, before int) {
 	}
 }
 
-// claimSaysNoAttemptLeft: the row has the error with every kind of history.
+// claimSaysNoAttemptLeft: the row gets this error for every kind of history.
 func claimSaysNoAttemptLeft(s *storetest.Stage) {
 	for _, before := range []int{1, core.MaxErrors - 1, core.MaxErrors} {
 		typ := s.NewType()
@@ -356,7 +357,7 @@ func claimMoved(s *storetest.Stage) {
 	}
 }
 
-// claimFuture counts the rows that a claim reads beside many jobs that lie ahead.
+// claimFuture counts the rows that a claim reads if many jobs are due in the future.
 func claimFuture(s *storetest.Stage) {
 	n := map[bool]int{false: 5_000, true: 200_000}[s.H.Large]
 	batch := make([]core.NewJob, 5_000)
@@ -377,7 +378,7 @@ func claimFuture(s *storetest.Stage) {
 	}
 }
 
-// RowsRead counts the live rows that act reads; 0 where the database cannot say.
+// RowsRead counts the live rows that act reads, or returns 0 if the database cannot count them.
 func RowsRead(s *storetest.Stage, act func()) int64 {
 	s.Helper()
 	reader, ok := s.DB.(storetest.RowReader)

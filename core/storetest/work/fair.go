@@ -19,7 +19,7 @@ func fairScenarios() []storetest.Scenario {
 	}
 }
 
-// submitTenants writes 5,000 jobs of tenant big, then ten jobs for each of 49 tenants and for none.
+// submitTenants writes 5,000 jobs of tenant "big", then ten jobs for each of 49 tenants and ten without a tenant.
 func submitTenants(s *storetest.Stage) {
 	batch := make([]core.NewJob, 5_000)
 	for i := range batch {
@@ -61,12 +61,12 @@ func fairFirst(s *storetest.Stage, take func(core.Quota) ([]core.Job, core.Taken
 	}
 }
 
-// fairCursor takes ten tenants' shares at a time: in each round every tenant is visited once.
+// fairCursor claims for ten tenants at a time: every tenant is visited once per round.
 func fairCursor(s *storetest.Stage, take func(core.Quota) ([]core.Job, core.Taken)) {
 	submitTenants(s)
 	seen := map[string]int{}
 	q := core.Quota{Priority: core.Default, Type: "a", Limit: 20, PerTenant: 2}
-	for call := range 11 { // 10 tenants each: 110 visits of 51 tenants are two rounds and 8
+	for call := range 11 { // 10 tenants each: 110 visits of 51 tenants are two rounds and 8 visits
 		jobs, taken := take(q)
 		n := perTenant(jobs)
 		if len(n) != 10 || taken.N != 20 || taken.Wrapped || n[taken.LastTenant] == 0 {
@@ -110,7 +110,7 @@ func fairOrder(s *storetest.Stage) {
 	}
 }
 
-// fairStarving adds jobs for early tenants before each claim; the late tenant is still served once a round.
+// fairStarving adds jobs for early tenants before each claim. The late tenant still gets its turn once per round.
 func fairStarving(s *storetest.Stage) {
 	s.Submit(core.NewJob{Type: "a", Tenant: "zz-late"}, core.NewJob{Type: "a", Tenant: "zz-late"})
 	q := core.Quota{Priority: core.Default, Type: "a", Limit: 6, PerTenant: 2}

@@ -15,7 +15,7 @@ func finishScenarios() []storetest.Scenario {
 		{Name: "Finish/each outcome leaves the row it should", Run: finishOutcomes},
 		{Name: "Finish/answers every end of a mixed batch in order", Run: finishMixed},
 		{Name: "Finish/a repeated end gets the first answer and changes nothing", Run: finishRepeat},
-		{Name: "Finish/of two concurrent ends one counts and both are told of it", Run: finishRace},
+		{Name: "Finish/one of two concurrent ends counts and both get its answer", Run: finishRace},
 		{Name: "Finish/a stalled worker's late end is refused", Run: finishStalled},
 		{Name: "Finish/the end of a job that was taken over is refused and the new run goes on", Run: finishTakenOver},
 		{Name: "Finish/an old holder's error or hand back does not free the new holder's lease", Run: finishOldHolder},
@@ -23,7 +23,7 @@ func finishScenarios() []storetest.Scenario {
 		{Name: "Finish/snooze and hand back are not counted as attempts", Run: finishUncounted},
 		{Name: "Finish/a hand back of a queued job leaves it queued", Run: finishQueued},
 		{Name: "Finish/the longest error history is kept whole", Run: finishErrors},
-		{Name: "Finish/one row held by a stranger for three leases holds up no other end", Run: finishHeld},
+		{Name: "Finish/a row locked by another transaction for three leases delays no other end", Run: finishHeld},
 	}
 }
 
@@ -37,7 +37,7 @@ func finishOutcomes(s *storetest.Stage) {
 		ended, keepsHistory bool
 	}{
 		{core.EndDone, core.Done, 0, 1, 0, `{"n":1}`, "", true, false},
-		{core.EndDone, core.Done, 0, 1, 0, "", "", true, true}, // its result was lost: the note says so
+		{core.EndDone, core.Done, 0, 1, 0, "", "", true, true}, // its result was lost, and the error list says so
 		{core.EndFail, core.Failed, 0, 1, 0, "", "", true, true},
 		{core.EndRetry, core.Scheduled, 1, 1, 0, "", "", false, true},
 		{core.EndSnooze, core.Scheduled, 1, 0, 1, "", "", false, true},
@@ -100,7 +100,7 @@ func finishMixed(s *storetest.Stage) {
 		}
 		ends, want = append(ends, end), append(want, answer)
 	}
-	for i, j := 0, len(ends)-1; i < j; i, j = i+2, j-2 { // not in order of id
+	for i, j := 0, len(ends)-1; i < j; i, j = i+2, j-2 { // not in the order of ids
 		ends[i], ends[j], want[i], want[j] = ends[j], ends[i], want[j], want[i]
 	}
 	got, err := s.Store.Finish(s.Ctx, ends)
@@ -174,7 +174,7 @@ func finishRace(s *storetest.Stage) {
 	}
 }
 
-// takeOver lets a running job's lease pass, reaps it and claims it for another worker.
+// takeOver lets a running job's lease expire, reaps the job and claims it for another worker.
 func takeOver(s *storetest.Stage, job core.Job) core.Job {
 	s.Helper()
 	s.Advance(storetest.Lease + time.Second)
@@ -186,7 +186,7 @@ func takeOver(s *storetest.Stage, job core.Job) core.Job {
 	return s.Get(job.ID)
 }
 
-// lateEnds are what a worker may still send once its job has another holder. The reaper's answer stands.
+// lateEnds sends everything that a worker may still send after its job has another holder. The reaper's answer stays valid.
 func lateEnds(s *storetest.Stage, old core.Job) {
 	s.Helper()
 	for _, outcome := range []core.Outcome{core.EndDone, core.EndFail, core.EndRetry, core.EndSnooze, core.EndHandBack, core.EndLoss} {
@@ -236,7 +236,7 @@ func finishOldHolder(s *storetest.Stage) {
 	}
 }
 
-// finishOnce races the worker, the reaper, a cancel and a repeated end over jobs whose lease has passed.
+// finishOnce races the worker, the reaper, a cancel and a repeated end over jobs with expired leases.
 func finishOnce(s *storetest.Stage) {
 	s.SubmitMany(120, "a")
 	jobs := s.Claim("a", 120)

@@ -12,9 +12,9 @@ func heartbeatScenarios() []storetest.Scenario {
 		{Name: "Heartbeat/extends the lease of a running job", Run: beatExtends},
 		{Name: "Heartbeat/answers every beat in order", Run: beatOrder},
 		{Name: "Heartbeat/keeps a job that outlives its first lease", Run: beatKeeps},
-		{Name: "Heartbeat/a lease that has passed but was not reaped is extended", Run: beatLate},
+		{Name: "Heartbeat/a lease that has expired but was not reaped is extended", Run: beatLate},
 		{Name: "Heartbeat/repeated and unknown rows in one call", Run: beatOdd},
-		{Name: "Heartbeat/one row held by a stranger for three leases costs no other lease", Run: beatHeld},
+		{Name: "Heartbeat/a row locked by another transaction for three leases costs no other lease", Run: beatHeld},
 	}
 }
 
@@ -50,7 +50,7 @@ func beatOrder(s *storetest.Stage) {
 		}
 		refs, want = append(refs, ref), append(want, beat)
 	}
-	for i, j := 0, len(refs)-1; i < j; i, j = i+3, j-3 { // not in order of id
+	for i, j := 0, len(refs)-1; i < j; i, j = i+3, j-3 { // not in the order of ids
 		refs[i], refs[j], want[i], want[j] = refs[j], refs[i], want[j], want[i]
 	}
 	got, err := s.Store.Heartbeat(s.Ctx, refs, storetest.Lease)
@@ -105,7 +105,7 @@ func beatOdd(s *storetest.Stage) {
 	}
 }
 
-// beatHeld beats for 1,000 jobs through three leases while a stranger holds the row of one.
+// beatHeld sends heartbeats for 1,000 jobs over three leases while a foreign transaction locks one of the rows.
 func beatHeld(s *storetest.Stage) {
 	s.SubmitMany(1000, "a")
 	jobs := s.Claim("a", 1000)

@@ -58,7 +58,7 @@ func readClaim(s *storetest.Stage) {
 	}
 }
 
-// lostClaimDue and lostStart make 20 jobs of type a running; the answer is lost.
+// lostClaimDue and lostStart claim 20 jobs of type a and lose the answer.
 func lostClaimDue(s *storetest.Stage, store core.Store, req core.ClaimRequest) error {
 	s.SubmitMany(20, "a")
 	req.Quotas = []core.Quota{storetest.Quota("a", 20)}
@@ -71,7 +71,7 @@ func lostStart(s *storetest.Stage, store core.Store, req core.ClaimRequest) erro
 	return err
 }
 
-// lostClaim loses the answer of a claim, hands half of its rows back and runs the others.
+// lostClaim loses the answer of a claim, hands half of its rows back and finishes the others.
 func lostClaim(s *storetest.Stage, lose func(*storetest.Stage, core.Store, core.ClaimRequest) error) {
 	s.Put(core.Running, core.NewJob{})
 	req := s.ClaimRequest()
@@ -130,7 +130,7 @@ func lostFinish(s *storetest.Stage) {
 	}
 }
 
-// cutFinish ends calls by their context at many points; the ends are sent again until they are answered.
+// cutFinish cancels calls at many points. It repeats the ends until they are answered.
 func cutFinish(s *storetest.Stage) {
 	const size = 100
 	cut := 0

@@ -6,7 +6,7 @@ import (
 	"github.com/belfry-dev/belfry/core/storetest"
 )
 
-// Scenarios are the sentences about claims, starts, heartbeats and ends.
+// Scenarios returns the scenarios about claims, starts, heartbeats and ends.
 func Scenarios() []storetest.Scenario {
 	return slices.Concat(
 		claimScenarios(),

@@ -12,12 +12,12 @@ import (
 func startScenarios() []storetest.Scenario {
 	return []storetest.Scenario{
 		{Name: "Start/makes a queued job running under a lease", Run: startRuns},
-		{Name: "Start/of many concurrent starts of one job exactly one wins", Run: startRace},
+		{Name: "Start/exactly one of many concurrent starts of a job wins", Run: startRace},
 		{Name: "Start/a reference named twice starts once", Run: startTwice},
 		{Name: "Start/stale references come back as nothing and change nothing", Run: startStale},
 		{Name: "Start/ends expired jobs instead of returning them", Run: startExpired},
 		{Name: "Start/fails jobs whose attempts are used up and starts the others", Run: startUsedUp},
-		{Name: "Start/a row held by a stranger is busy and the others start", Run: startHeld},
+		{Name: "Start/a row locked by another transaction is busy and the others start", Run: startHeld},
 	}
 }
 
@@ -48,7 +48,7 @@ func startRace(s *storetest.Stage) {
 	other := s.Second()
 	var wins atomic.Int64
 	for part := range slices.Chunk(storetest.RefsOf(queued), 5) {
-		s.Times(8, func(i int) error { // all at once for each part: a slow one must not find the race over
+		s.Times(8, func(i int) error { // all start together for each part, so that a slow one does not miss the race
 			mine := slices.Clone(part)
 			if i%3 == 1 {
 				slices.Reverse(mine)

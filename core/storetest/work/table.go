@@ -9,14 +9,15 @@ import (
 	"github.com/belfry-dev/belfry/core/storetest"
 )
 
-// An act is an event of states.Transition as a caller makes it happen.
+// An act is an event of states.Transition as a caller causes it.
 type act struct {
 	name  string
 	event states.Event
 	facts states.Facts
 }
 
-// acts are what is tried on a job of each state: every event but those a store sees as an end (core decides which).
+// acts are tried on a job in each state: every event except those that a store only sees as an end (package decide chooses
+// those).
 var acts = []act{
 	{"dispatch", states.EventDispatch, states.Facts{}},
 	{"direct claim", states.EventClaim, states.Facts{}},
@@ -40,7 +41,7 @@ var acts = []act{
 	{"expires_at passed", states.EventExpire, states.Facts{}},
 }
 
-// A cell of the table: what an act makes of a job in a state.
+// A cell of the table: the effect of an act on a job in a state.
 type cell struct {
 	act
 	state  string // a status, or "wanted": running and cancel wanted
@@ -48,14 +49,14 @@ type cell struct {
 	move   states.Move
 }
 
-// jobStates in the order of the table's columns. The second and third ends stand for the column "done, cancelled".
+// jobStates are in the order of the table's columns. The last three are the columns "done, cancelled" and "failed".
 var jobStates = []string{"scheduled", "queued", "running", "wanted", "done", "cancelled", "failed"}
 
 const (
 	que, run, don, can, fai = core.Queued, core.Running, core.Done, core.Cancelled, core.Failed
 )
 
-// newCell asks states.Transition what the act does to a job in the state.
+// newCell asks states.Transition for the effect of the act in the state.
 func newCell(a act, state string) cell {
 	from, facts := run, a.facts
 	facts.CancelWanted = state == "wanted"
@@ -65,15 +66,15 @@ func newCell(a act, state string) cell {
 	c := cell{act: a, state: state, move: states.Transition(from, a.event, facts)}
 	switch {
 	case a.ends() && !facts.WrongToken && (from == don || from == fai):
-		c.answer = "repeat" // by the token under which it ended
+		c.answer = "repeat" // with the token under which it ended
 	case c.move.Verdict == states.Conflict:
 		c.answer = "conflict"
 	case c.move.Verdict == states.Wanted, c.move.Verdict == states.Applied && a.event == states.EventHeartbeat && facts.CancelWanted:
 		c.answer = "wanted"
 	case a.event == states.EventUnhandled, a.event == states.EventExpire && from == que:
-		c.answer = "none" // the row changes, and the call brings nothing back
+		c.answer = "none" // the row changes, and the call returns nothing
 	case c.move.Verdict == states.Stale && a.event != states.EventStart, a.event == states.EventHandBack && from == que:
-		c.answer = "stale" // what is handed back before it started stays queued: a store may call that stale
+		c.answer = "stale" // a job handed back before it started stays queued; a store may call that stale
 	case c.move.Verdict == states.Applied:
 		c.answer = "ok"
 	default:
@@ -103,8 +104,8 @@ func tableScenarios() []storetest.Scenario {
 	return all
 }
 
-// attempts says what a job's attempts may be after the act. A snooze or a loss that becomes a cancel may have been an
-// attempt or not.
+// attempts checks a job's attempts after the act. A snooze or a loss that becomes a cancel may or may not count as an
+// attempt.
 func (c cell) attempts(before core.Job, got int) (want int, ok bool) {
 	want = before.Attempts + c.move.Attempts
 	if c.move.Reset {
@@ -146,7 +147,7 @@ func (c cell) check(s *storetest.Stage) {
 	}
 }
 
-// place brings a new job to the cell's state.
+// place brings a new job into the cell's state.
 func (c cell) place(s *storetest.Stage, job core.NewJob) core.Job {
 	s.Helper()
 	if c.state == "wanted" {
@@ -158,7 +159,7 @@ func (c cell) place(s *storetest.Stage, job core.NewJob) core.Job {
 	return s.Put(status, job)
 }
 
-// do lets the event happen and says how it was answered.
+// do causes the event and returns the kind of answer.
 func (a act) do(s *storetest.Stage, job core.Job) string {
 	s.Helper()
 	ref := storetest.RefOf(job)
@@ -194,7 +195,7 @@ func (a act) do(s *storetest.Stage, job core.Job) string {
 	return endAnswer(s.Finish(end))
 }
 
-// outcome is what a worker sends as the end.
+// outcome returns the end that a worker sends.
 func (a act) outcome() core.Outcome {
 	switch {
 	case a.event == states.EventDone:

@@ -8,15 +8,15 @@ import (
 	"github.com/belfry-dev/belfry/core/storetest"
 )
 
-// targetedScenarios are about workers that run of some types only the jobs with a target of their own.
+// targetedScenarios are about workers that run, for some types, only the jobs with a target of their own.
 func targetedScenarios() []storetest.Scenario {
 	return []storetest.Scenario{
 		{Name: "ClaimDue/a quota of jobs with targets passes over the others", Run: claimTargeted},
-		{Name: "Start/where only jobs with targets are wanted the others stay queued and are busy", Run: startTargeted},
+		{Name: "Start/if only jobs with targets are wanted the others stay queued and are busy", Run: startTargeted},
 	}
 }
 
-// claimTargeted has jobs with and without a target of their own in turn, of tenants and of none.
+// claimTargeted alternates jobs with and without a target of their own, with and without tenants.
 func claimTargeted(s *storetest.Stage) {
 	var with, without []int64
 	token := s.Get(s.SubmitOne(core.NewJob{Type: "c"})).LeaseToken

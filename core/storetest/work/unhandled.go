@@ -95,7 +95,7 @@ func unhandledStale(s *storetest.Stage) {
 	}
 }
 
-// unhandledHead puts many due jobs nobody handles before one job that somebody does.
+// unhandledHead puts many due jobs without a handler before one job with a handler.
 func unhandledHead(s *storetest.Stage) {
 	n := map[bool]int{false: 20_000, true: 1_000_000}[s.H.Large]
 	batch := make([]core.NewJob, core.MaxBatch)
@@ -107,7 +107,7 @@ func unhandledHead(s *storetest.Stage) {
 	}
 	s.Must(s.Store.Unhandled(s.Ctx, storetest.RefsOf(s.Dispatch("nobody's", 1))))
 	ids := s.SubmitMany(20, "a")
-	s.Tick(storetest.TickRequest("holder-1")) // the first tick also does what happens once
+	s.Tick(storetest.TickRequest("holder-1")) // the first tick also does one-time work
 	read := RowsRead(s, func() {
 		if s.Waits("nobody's") {
 			s.Error("an unhandled type is named as waiting")

@@ -18,7 +18,7 @@ func waitingScenarios() []storetest.Scenario {
 	}
 }
 
-// waiting are the lanes the store names, in order.
+// waiting returns the waiting lanes that the store lists, in order.
 func waiting(s *storetest.Stage) []core.Lane {
 	s.Helper()
 	lanes, err := s.Store.Waiting(s.Ctx)

@@ -14,11 +14,11 @@ func workerScenarios() []storetest.Scenario {
 	return []storetest.Scenario{
 		{Name: "Announce/a worker lives for 90 s and handles what it said last", Run: announceAges},
 		{Name: "Announce/many workers handle what any of them does", Run: announceMany},
-		{Name: "Announce/who delivers handles types that have targets", Run: announceDelivers},
+		{Name: "Announce/a delivering worker handles types that have targets", Run: announceDelivers},
 		{Name: "Announce/odd names and thousands of types come back", Run: announceOdd},
-		{Name: "Withdraw/a worker is gone at once, one that is not known is none", Run: withdrawGone},
+		{Name: "Withdraw/a worker is gone at once, and an unknown one changes nothing", Run: withdrawGone},
 		{Name: "Tick/only what a live consumer handles is waiting, unless asked otherwise", Run: tickConsumers},
-		{Name: "Tick/a program of before that announced a type may still handle it", Run: tickEarlier},
+		{Name: "Tick/an older program that announced a type may still handle it", Run: tickEarlier},
 		{Name: "Unhandled/marks nothing while a live worker handles the type", Run: unhandledElsewhere},
 		{Name: "Stats/a type whose last worker went away is unhandled 90 s later, due or queued", Run: statsGone},
 		{Name: "Stats/a function handles its types however long nothing invoked it, until a job comes back", Run: statsFunction},
@@ -27,7 +27,7 @@ func workerScenarios() []storetest.Scenario {
 	}
 }
 
-// fleet is what workers handle: types in order, and "delivers".
+// fleet returns what the workers handle: types in order, and "delivers".
 func fleet(s *storetest.Stage) []string {
 	s.Helper()
 	f, err := s.Store.Fleet(s.Ctx)
@@ -52,7 +52,7 @@ func handled(s *storetest.Stage, when string, want ...string) {
 	}
 }
 
-// announcedLanes are the types that a tick names which publishes only what is announced.
+// announcedLanes returns the types that a tick lists if it only publishes announced types.
 func announcedLanes(s *storetest.Stage) []string {
 	s.Helper()
 	req := storetest.TickRequest("holder-1")
@@ -121,7 +121,7 @@ func announceDelivers(s *storetest.Stage) {
 	if got := announcedLanes(s); !slices.Equal(got, []string{"own targets", "target"}) {
 		s.Errorf("%q are named", got)
 	}
-	// A job without a target is nobody's where workers only deliver, though some jobs of its type bring one.
+	// If workers only deliver, nobody handles a job without a target, even if other jobs of its type have one.
 	s.Submit(core.NewJob{Type: "own targets", Target: []byte(storetest.ATarget)}, core.NewJob{Type: "own targets", Tenant: "t"}, core.NewJob{Type: "own targets", Delay: time.Hour})
 	told := func(when string, want ...core.TypeCount) {
 		s.Helper()
@@ -214,7 +214,7 @@ func tickEarlier(s *storetest.Stage) {
 	if stats, _ := s.Stats(); announcedLanes(s) != nil || stats.Unhandled != 3 {
 		s.Errorf("after one came back: named are %q, %d unhandled", announcedLanes(s), stats.Unhandled)
 	}
-	s.Announce("a") // by a program of now: from here on it is known whether it lives
+	s.Announce("a") // by a current program: from here on it is known whether the worker lives
 	s.Advance(core.PresenceTTL + time.Second)
 	if stats, _ := s.Stats(); announcedLanes(s) != nil || stats.Unhandled != 3 {
 		s.Errorf("its worker gone: named are %q, %d unhandled", announcedLanes(s), stats.Unhandled)
@@ -237,7 +237,7 @@ func unhandledElsewhere(s *storetest.Stage) {
 	if !s.Waits("b") {
 		s.Error("announced, b does not wait")
 	}
-	// A live worker counts more than an earlier mark.
+	// A live worker overrides an earlier mark.
 	s.Must(s.Store.Withdraw(s.Ctx, storetest.Worker("b").ID))
 	s.Must(s.Store.Unhandled(s.Ctx, storetest.RefsOf(s.Dispatch("b", 1))))
 	late := storetest.Worker("b")
