@@ -24,6 +24,7 @@ const (
 	ApartDone     = "history"     // its retention
 	ApartBucket   = "bucket"      // its lease cannot be taken or renewed: none of its jobs are dispatched
 	ApartType     = "type"        // due jobs of one priority and type, of which the damaged ones are unknown
+	ApartDamaged  = "damaged"     // a value that no statement can do anything with. Named, and never passed over
 )
 
 // Acts that try a row again only after a while.
@@ -47,6 +48,10 @@ const (
 
 	ApartMax = 10_000 // rows of a kind that can be set apart at once; others are tried again at every pass
 )
+
+// IDLimit is above every id that is given. A row with this id or a higher one was changed by hand: it is named, and the ids
+// that are given do not go on from it.
+const IDLimit int64 = 1 << 62
 
 // RowFault is a row that is set apart, and why.
 type RowFault struct {

@@ -71,6 +71,22 @@ func (s *Store) Apart(ctx context.Context, limit int) (faults []core.RowFault, e
 	return faults, err
 }
 
+// damagedNamed bounds how many damaged rows of a kind are named.
+const damagedNamed = 100
+
+// NameDamaged names rows that nothing is ever done with; see core.TickStore.
+func (s *Store) NameDamaged(ctx context.Context) error {
+	var faults []core.RowFault
+	err := s.run(ctx, "name damaged", s.guard(s.opts.LockTimeout), s.sql.call("name_damaged", wire.NewArgs(1).Int8(damagedNamed), func(r wire.Row) error {
+		faults = append(faults, core.RowFault{Kind: core.ApartDamaged, Name: r.Text(0), About: r.Text(1), Act: r.Text(2), Error: r.Text(3)})
+		return nil
+	}))
+	if err != nil {
+		return err
+	}
+	return s.SetApart(ctx, faults)
+}
+
 func rowFault(r wire.Row) core.RowFault {
 	return core.RowFault{
 		Kind: r.Text(0), ID: r.Int(1), Name: r.Text(2), About: r.Text(3), Act: r.Text(4), Error: r.Text(5), Tries: int(r.Int(6)), Since: r.Time(7), RetryAt: r.Time(8),

@@ -186,7 +186,7 @@ func (d Diagnosis) Faults() []Fault {
 		faults = append(faults, Fault{lack, "GRANT it to the role, as the owner of the tables"})
 	}
 	if len(d.mend) > 0 {
-		faults = append(faults, Fault{"sequences are behind their rows, as some kinds of restore leave them: ids would be given twice", "run " + strings.Join(d.mend, "; ")})
+		faults = append(faults, Fault{"sequences are behind their rows, as some kinds of restore leave them, or at the end of the numbers: ids would be given twice, or none", "run " + strings.Join(d.mend, "; ")})
 	}
 	if d.readOnly {
 		faults = append(faults, Fault{"the server takes no writes", "it is a standby, or default_transaction_read_only is on: point Belfry at the primary"})

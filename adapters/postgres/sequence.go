@@ -11,9 +11,10 @@ import (
 )
 
 // sequencesBehind are the sequences of ids that rows are ahead of, as some ways to restore a backup leave them: the ids
-// that they give next are taken. Rows that were damaged to have an id near the end of the numbers do not count.
+// that they give next are taken. And those that stand where ids are never given, of which soon none would be left. Rows that
+// were damaged to have such an id do not count; see core.IDLimit.
 const sequencesBehind = `
-    SELECT s.name, s.highest
+    SELECT s.name, coalesce(s.highest, 1) AS highest
     FROM  (VALUES
         ('belfry.job_ids'::regclass, greatest(
             (SELECT max(id) FROM belfry.jobs WHERE id < 4611686018427387904), (SELECT max(id) FROM belfry.dead_letters WHERE id < 4611686018427387904),
@@ -23,7 +24,7 @@ const sequencesBehind = `
         (pg_get_serial_sequence('belfry.alerts', 'id')::regclass, (SELECT max(id) FROM belfry.alerts WHERE id < 4611686018427387904)),
         (pg_get_serial_sequence('belfry.failure_notes', 'id')::regclass, (SELECT max(id) FROM belfry.failure_notes WHERE id < 4611686018427387904))
     ) AS s (name, highest)
-    WHERE s.highest > coalesce(pg_sequence_last_value(s.name), 0)`
+    WHERE s.highest > coalesce(pg_sequence_last_value(s.name), 0) OR pg_sequence_last_value(s.name) >= 4611686018427387904`
 
 // mendSequences puts sequences that are behind their rows ahead of them, so that no id is given twice. Where this role
 // may not do that it is core.ErrUnsafe, with what to run.
@@ -44,7 +45,7 @@ func (s *Store) mendSequences(ctx context.Context) error {
 		return wrap("mend ids", core.Advise(core.ErrUnsafe, "ids would be given twice, because sequences are behind the rows; run "+strings.Join(statements, "; ")))
 	}
 	if err == nil {
-		s.warn("sequences were behind the rows, as after some kinds of restore; they were put right: " + strings.Join(statements, "; "))
+		s.warn("sequences were behind the rows, as after some kinds of restore, or at the end of the numbers; they were put right: " + strings.Join(statements, "; "))
 	}
 	return err
 }

@@ -37,10 +37,7 @@ func TestEverySequenceIsCompared(t *testing.T) {
 
 // After a restore that left sequences behind their rows no id is given twice, wherever the row with the highest id is.
 func TestSequencesBehindTheirRows(t *testing.T) {
-	insert := func(table, status string) string {
-		return `INSERT INTO belfry.` + table + ` (id, run_at, created_at, finished_at, lease_token, ended_token, claim_id, dispatch_fence, attempts, max_attempts, snoozes, dispatches, status, priority, type, tenant, payload)
-VALUES (7001, now(), now(), now(), 1, 1, 0, 0, 1, 5, 0, 0, ` + status + `, 2, 'a', '', '1')`
-	}
+	insert := func(table, status string) string { return endedRow(table, "7001", status) }
 	for name, rows := range map[string]string{
 		"a live job":            "INSERT INTO belfry.jobs (id, type, run_at) VALUES (7001, 'a', now() + interval '1 h')",
 		"a done job":            insert("job_history", "4"),

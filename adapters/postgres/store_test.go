@@ -172,6 +172,7 @@ var damages = map[storetest.Damage]string{
 	storetest.TypeEmpty:          "type = ''",
 	storetest.PriorityUnknown:    "priority = 9",
 	storetest.StatusUnknown:      "status = 42",
+	storetest.StatusZero:         "status = 0",
 	storetest.TargetDamaged:      "target = '5'",
 	storetest.TokenMax:           "lease_token = 9223372036854775807",
 }

@@ -27,11 +27,19 @@ func apartOverIf(lives, queued, act string) string {
 		core.ApartOverJob.Microseconds(), core.ApartOver.Microseconds())
 }
 
+// nextRowID is the next id of a table whose ids are never given twice. Numbers that are never given do not count: AUTOINCREMENT
+// would go on from them.
+const nextRowID = `(SELECT MAX(COALESCE((SELECT MAX(seq) FROM sqlite_sequence WHERE name = '$1' AND seq < 4611686018427387904), 0),
+	COALESCE((SELECT MAX(id) FROM $1 WHERE id < 4611686018427387904), 0)) + 1)`
+
+var nextIDMark = regexp.MustCompile(`\{next_id ([a-z]+)\}`)
+
 // addApart puts in that rows which are set apart are passed over, and makes the short forms.
 func addApart(texts map[string]string) {
 	over := strings.NewReplacer("{apart_over}", apartOver, "{apart_again}", apartAgain)
 	for name, text := range maps.Clone(texts) {
 		text = over.Replace(text)
+		text = nextIDMark.ReplaceAllString(text, nextRowID)
 		text = soundMark.ReplaceAllStringFunc(text, func(mark string) string {
 			parts := soundMark.FindStringSubmatch(mark)
 			kind := map[string]string{"sound": "job", "schedule": "schedule", "alert": "alert"}[parts[1]]

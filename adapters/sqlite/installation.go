@@ -52,7 +52,7 @@ func openIDs(ctx context.Context, c *conn, path string, nextID, now int64) (_ *i
 	if err != nil {
 		return nil, 0, err
 	}
-	if begun && f.place == place {
+	if begun && f.place == place && f.upTo < core.IDLimit {
 		nextID = max(nextID, f.upTo)
 	}
 	same := begun && f.place == place && f.generation == generation

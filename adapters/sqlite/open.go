@@ -120,7 +120,7 @@ func prepareDatabase(ctx context.Context, c *conn, opts Options) (nextID int64, 
 		return 0, err
 	}
 	nextID, ok, err := c.number(ctx, "next_id")
-	if err == nil && (!ok || nextID < 1) {
+	if err == nil && (!ok || nextID >= core.IDLimit) {
 		err = fmt.Errorf("%w: no job id is left", core.ErrCorrupt)
 	}
 	return nextID, err

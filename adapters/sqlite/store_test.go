@@ -103,6 +103,7 @@ var damages = map[storetest.Damage]string{
 	storetest.TypeEmpty:          "type = ''",
 	storetest.PriorityUnknown:    "priority = 9",
 	storetest.StatusUnknown:      "status = 42",
+	storetest.StatusZero:         "status = 0",
 	storetest.PayloadDamaged:     `payload = '{"a":'`,
 	storetest.TargetDamaged:      `target = '{"url'`,
 	storetest.TokenMax:           fmt.Sprint("lease_token = ", math.MaxInt64),

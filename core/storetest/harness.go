@@ -128,6 +128,7 @@ const (
 	TypeEmpty                            // type = ''
 	PriorityUnknown                      // priority = 9
 	StatusUnknown                        // status = 42
+	StatusZero                           // status = 0
 	PayloadDamaged                       // payload is not JSON
 	TargetDamaged                        // target is not an object, or not JSON
 	TokenMax                             // lease_token = the column's maximum
@@ -144,7 +145,7 @@ var damageNames = [...]string{
 	ErrorsObject: "errors an object", ErrorsNumbers: "errors of numbers", ErrorsMissing: "errors missing",
 	BackoffNegative: "backoff negative", BackoffMissing: "backoff missing", TimeoutNegative: "timeout negative",
 	TimeoutHuge: "timeout huge", TypeEmpty: "type empty", PriorityUnknown: "priority unknown",
-	StatusUnknown: "status unknown", PayloadDamaged: "payload damaged", TargetDamaged: "target damaged",
+	StatusUnknown: "status unknown", StatusZero: "status zero", PayloadDamaged: "payload damaged", TargetDamaged: "target damaged",
 	TokenMax: "token at its maximum", BucketWrong: "bucket wrong",
 }
 

@@ -27,6 +27,14 @@ func (t *Ticker) nameUnserved(ctx context.Context, p *pass) error {
 	return nil
 }
 
+// nameDamaged names rows that nothing is ever done with.
+func (t *Ticker) nameDamaged(ctx context.Context, _ *pass) error {
+	if err := t.store.NameDamaged(ctx); err != nil {
+		return fmt.Errorf("tick: %w", err)
+	}
+	return nil
+}
+
 // tellApart reports rows that any process has set apart since the last pass.
 func (t *Ticker) tellApart(ctx context.Context, _ *pass) error {
 	faults, err := t.store.TellApart(ctx)

@@ -65,6 +65,9 @@ var duties = [...]duty{
 		when: "jobs have a priority that does not exist", due: func(_ *Ticker, p *pass) bool { return len(p.res.Unserved) > 0 }, do: (*Ticker).nameUnserved,
 		why: "nobody claims such jobs, and no error is raised",
 	}, {
+		what: "name damaged rows", every: func(*Options) time.Duration { return core.ApartFirst }, first: true, do: (*Ticker).nameDamaged,
+		why: "nothing is ever done with them, and no error is raised",
+	}, {
 		what: "report rows set apart", first: true,
 		when: "a row was set apart since", due: func(_ *Ticker, p *pass) bool { return p.res.Untold }, do: (*Ticker).tellApart,
 		why: "an operator learns of damaged rows",

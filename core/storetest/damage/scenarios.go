@@ -11,5 +11,6 @@ func Scenarios() []storetest.Scenario {
 	return slices.Concat(
 		damageScenarios(),
 		apartScenarios(),
+		namedScenarios(),
 	)
 }

@@ -208,11 +208,15 @@ func checkApart(f *findings, s *client.Stats) {
 		if i == alertsShown {
 			break
 		}
+		if strings.HasPrefix(row.Row, "damaged ") {
+			f.broken("row", fmt.Sprintf("%s (%s), since %s: %s", row.Row, row.Act, console.ShowTime(row.Since), row.Error), "mend the row (docs/damaged-rows.md)")
+			continue
+		}
 		f.broken("row", fmt.Sprintf("%s raises an error (%s), since %s: %s", row.Row, row.Act, console.ShowTime(row.Since), row.Error),
 			"mend the row, or what refuses it: it is set apart so that it stops no other, and met again within 5 minutes by itself (docs/damaged-rows.md)")
 	}
 	if n := s.SetApartRows - min(len(s.SetApart), alertsShown); n > 0 {
-		f.broken("rows", fmt.Sprintf("%d more rows raise an error", n), "mend these first")
+		f.broken("rows", fmt.Sprintf("%d more rows are damaged or raise an error", n), "mend these first")
 	}
 }
 
