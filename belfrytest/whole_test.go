@@ -45,7 +45,7 @@ func TestHandlersOnTheEngine(t *testing.T) {
 	for id, want := range map[int64]string{
 		large: "result: 65538 bytes, at most 65536 are kept",
 		nul:   `result: holds \u0000 at byte 2, which cannot be kept`,
-		wrong: "payload: text: a JSON number does not decode into string",
+		wrong: "payload: text: must be a string, not a number",
 	} {
 		failed := e.Errors(id)
 		if e.Job(id).Status != core.Failed || len(failed) != 1 || failed[0].Kind != core.KindPermanent || failed[0].Error != want {

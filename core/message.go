@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/belfry-dev/belfry/core/jsonfault"
 )
 
 // MessageVersion is the version of the message this program writes and the newest it reads.
@@ -80,7 +82,7 @@ func decodeAny(body []byte) (Message, error) {
 	}
 	var w wireMessage
 	if err := json.Unmarshal(body, &w); err != nil {
-		return Message{}, fmt.Errorf("%w: %w", ErrMessage, err)
+		return Message{}, fmt.Errorf("%w: %s", ErrMessage, jsonfault.Text(err))
 	}
 	if w.V < 1 || w.V > MessageVersion {
 		return Message{}, fmt.Errorf("%w: version %d, this program reads 1 to %d", ErrMessage, w.V, MessageVersion)

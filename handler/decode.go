@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"strings"
+
+	"github.com/belfry-dev/belfry/core/jsonfault"
 )
 
-// decodeError says why a payload does not decode. Its text names positions and Go types but no values, so that it may be
+// decodeError says why a payload does not decode. Its text names fields and what they must be but no values, so that it may be
 // logged and all dead letters with this fault have the same text.
 type decodeError struct {
 	text string
@@ -34,7 +34,7 @@ func decode[T any](payload json.RawMessage, strict bool) (T, error) {
 		err = errTrailing
 	}
 	if err != nil {
-		return v, &decodeError{describe[T](err), err}
+		return v, &decodeError{describe(err), err}
 	}
 	return v, nil
 }
@@ -47,24 +47,9 @@ func trailing(decoder *json.Decoder) bool {
 	return !errors.Is(err, io.EOF)
 }
 
-func describe[T any](err error) string {
-	var wrong *json.UnmarshalTypeError
-	var syntax *json.SyntaxError
-	switch {
-	case errors.As(err, &wrong):
-		kind, _, _ := strings.Cut(wrong.Value, " ") // "number 1e400" holds the value
-		place := ""
-		if wrong.Field != "" {
-			place = wrong.Field + ": "
-		}
-		return fmt.Sprintf("%sa JSON %s does not decode into %s", place, kind, wrong.Type)
-	case errors.As(err, &syntax):
-		return fmt.Sprintf("not JSON, at byte %d", syntax.Offset)
-	case errors.Is(err, errTrailing), errors.Is(err, io.ErrUnexpectedEOF):
-		return "not one whole JSON value"
+func describe(err error) string {
+	if errors.Is(err, errTrailing) {
+		return "is not one whole JSON value"
 	}
-	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return fmt.Sprintf("%T has no field %s", *new(T), field)
-	}
-	return fmt.Sprintf("a value is refused by its own decoder, with a %T", err)
+	return jsonfault.Text(err)
 }

@@ -80,7 +80,7 @@ func ExampleRegister() {
 	// Output:
 	// job 12 of "acme": to ada@example.com, attempt 1
 	// done
-	// failed for good: payload: to: a JSON number does not decode into string
+	// failed for good: payload: to: must be a string, not a number
 }
 
 func ExampleStrict() {
@@ -89,7 +89,7 @@ func ExampleStrict() {
 		return nil
 	}, handler.Strict())
 	run(set, core.Job{Type: "email.send", Payload: json.RawMessage(`{"too": "ada@example.com"}`)})
-	// Output: failed for good: payload: handler_test.Email has no field "too"
+	// Output: failed for good: payload: the field "too" is unknown
 }
 
 func ExampleSet_Handlers() {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/core/jsonfault"
 )
 
 // Tryout returns the built-in types for trying things out: echo, sleep and fail.
@@ -78,7 +79,7 @@ func fail(_ context.Context, job *core.Job) (json.RawMessage, error) {
 func read(job *core.Job, into any) error {
 	d := json.NewDecoder(bytes.NewReader(job.Payload))
 	if err := d.Decode(into); err != nil {
-		return core.Permanent(fmt.Errorf("%s: payload: %w", job.Type, err))
+		return core.Permanent(fmt.Errorf("%s: payload: %s", job.Type, jsonfault.Text(err)))
 	}
 	return nil
 }

@@ -57,3 +57,21 @@ func TestSleepWaitsAndEndsWithItsContext(t *testing.T) {
 		t.Fatalf("negative: got %v", err)
 	}
 }
+
+// A payload that does not fit says the field and the rule, in words of JSON.
+func TestPayloadThatDoesNotFitSaysWhy(t *testing.T) {
+	for _, c := range []struct{ name, payload, want string }{
+		{"fail", `"abc"`, "fail: payload: must be an object, not a string"},
+		{"fail", `{"times":"2"}`, "fail: payload: times: must be a whole number that 64 bits can hold, not a string"},
+		{"fail", `{"permanent":1}`, "fail: payload: permanent: must be true or false, not a number"},
+		{"fail", ``, "fail: payload: must be a JSON value, and is empty"},
+		{"sleep", `{"ms":"x"}`, "sleep: payload: ms: must be a whole number that 64 bits can hold, not a string"},
+		{"sleep", `{"ms":1.5}`, "sleep: payload: ms: must be a whole number that 64 bits can hold"},
+		{"sleep", `{`, "sleep: payload: is not one whole JSON value"},
+		{"sleep", `nope`, "sleep: payload: is not JSON, at byte 2"},
+	} {
+		if _, err := run(t.Context(), c.name, c.payload, 1); err == nil || err.Error() != c.want || !core.IsPermanent(err) {
+			t.Errorf("%s of %s: %v, want %s", c.name, c.payload, err, c.want)
+		}
+	}
+}
