@@ -36,14 +36,18 @@ func (s *Store) AdvanceSchedules(ctx context.Context, steps []core.Advance, fenc
 			answer.JobIDs = make([]int64, len(steps[step].Jobs))
 			return nil
 		}
+		s.given.note(r.Int(3))
 		answer.JobIDs[place-1-first[step]] = r.Int(3)
 		return nil
 	})}
-	if fence != nil {
-		return answers, s.run(ctx, "advance schedules", calls...)
+	send := func() error { return s.send(ctx, calls...) }
+	if fence == nil {
+		calls[0] = s.guard(glanceWait)
+		send = func() error {
+			return s.patiently(ctx, "", func() error { return s.sendAs(ctx, changeShare, false, calls...) })
+		}
 	}
-	calls[0] = s.guard(glanceWait)
-	return answers, s.write(ctx, "advance schedules", "", calls...)
+	return answers, wrap("advance schedules", s.withNewIDs(ctx, send))
 }
 
 // stepJob is a job of the step of that number, counted from 1.
@@ -80,7 +84,7 @@ func (s *Store) advanceArgs(steps []core.Advance, fence []core.Held) (*wire.Args
 			alerts = append(alerts, stepAlert{&steps[i].Alerts[j], int64(i + 1)})
 		}
 	}
-	a := s.args(51)
+	a := s.args(52)
 	wire.Int8s(a, fence, func(h *core.Held) int64 { return int64(h.Bucket) })
 	wire.Int8s(a, fence, func(h *core.Held) int64 { return h.Token })
 	a.Bool(fence == nil)
@@ -111,7 +115,7 @@ func (s *Store) advanceArgs(steps []core.Advance, fence []core.Held) (*wire.Args
 	wire.Times(a, jobs, func(j *stepJob) time.Time { return j.Expiry(j.RunAt) })
 	wire.TextsOrNull(a, steps, func(st *core.Advance) string { return st.State.ZoneMark })
 	wire.BoolsOrNull(a, steps, func(st *core.Advance) bool { return st.State.Unreadable })
-	return a, nil
+	return a.Int8(s.given.highest.Load()), nil
 }
 
 // stepArgs encodes the new states, and the new rules of those that get one.

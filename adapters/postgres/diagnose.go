@@ -216,7 +216,7 @@ func (d *Diagnosis) lookAtSchema(ctx context.Context, conn *pgx.Conn, sql statem
 	if err != nil {
 		return err
 	}
-	rows, err := conn.Query(ctx, sql["sequences_behind"])
+	rows, err := conn.Query(ctx, sql["sequences_behind"], 0)
 	if err == nil {
 		var name string
 		var highest int64

@@ -1,8 +1,11 @@
 package postgres_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/core"
@@ -61,4 +64,74 @@ func TestLastIDStopsNothing(t *testing.T) {
 func endedRow(table, id, status string) string {
 	return `INSERT INTO belfry.` + table + ` (id, run_at, created_at, finished_at, lease_token, ended_token, claim_id, dispatch_fence, attempts, max_attempts, snoozes, dispatches, status, priority, type, tenant, payload)
 VALUES (` + id + `, now(), now(), now(), 1, 1, 0, 0, 1, 5, 0, 0, ` + status + `, 2, 'a', '', '1')`
+}
+
+// While the store runs, no id is given that a job had before, whoever puts the sequence back, and whichever call needs an id.
+func TestNoIDIsGivenTwiceWhileTheStoreRuns(t *testing.T) {
+	type acts = func(t *testing.T, store *postgres.Store) []int64
+	once := 0
+	calls := map[string]acts{
+		"a job": func(t *testing.T, store *postgres.Store) []int64 {
+			return []int64{must(store.Submit(t.Context(), []core.NewJob{{Type: "a"}}))[0].ID}
+		},
+		"a batch with keys": func(t *testing.T, store *postgres.Store) []int64 {
+			once++
+			key := fmt.Sprint("dedupe-", once)
+			out := must(store.Submit(t.Context(), []core.NewJob{{Type: "a", DedupeKey: key}, {Type: "a"}, {Type: "a", DedupeKey: key}, {Type: "a", DedupeKey: key + "b"}}))
+			if out[2].Existing == nil || out[2].ID != out[0].ID {
+				t.Errorf("the same key twice: %+v", out)
+			}
+			return []int64{out[0].ID, out[1].ID, out[3].ID}
+		},
+		"under an idempotency key": func(t *testing.T, store *postgres.Store) (ids []int64) {
+			for range 2 {
+				once++
+				key := core.IdempotencyKey{Holder: "h", Key: fmt.Sprint("once-", once), Keep: time.Hour}
+				out := must(store.SubmitOnceEach(t.Context(), []core.OnceCall{{Job: core.NewJob{Type: "a"}, Key: key}}))
+				if out[0].Err != nil {
+					t.Fatal(out[0].Err)
+				}
+				ids = append(ids, out[0].Once.Jobs[0].ID)
+			}
+			return ids
+		},
+		"a run of a schedule": func(t *testing.T, store *postgres.Store) []int64 {
+			sched := must(store.GetSchedule(t.Context(), "", "s"))
+			out := must(store.AdvanceSchedules(t.Context(), []core.Advance{{ID: sched.ID, Version: sched.Version, Moves: sched.Moves, State: sched.State, Jobs: []core.NewJob{{Type: "a"}}}}, nil))
+			if out[0].Stale {
+				t.Fatalf("%+v", out)
+			}
+			return out[0].JobIDs
+		},
+	}
+	back := map[string]string{
+		"to live jobs":       "SELECT setval('belfry.job_ids', 1, false)",
+		"to ended jobs":      "SELECT setval('belfry.job_ids', 1, false); DELETE FROM belfry.jobs",
+		"by a restart":       "ALTER SEQUENCE belfry.job_ids RESTART; DELETE FROM belfry.jobs",
+		"to the last number": "SELECT setval('belfry.job_ids', 9223372036854775807)",
+	}
+	for what, call := range calls {
+		for how, statement := range back {
+			t.Run(what+"/"+how, func(t *testing.T) {
+				address := migrated(t)
+				store, told := openWarned(t, address)
+				now := must(store.Now(t.Context()))
+				must(store.CreateSchedule(t.Context(), core.Schedule{Name: "s", Rule: core.ScheduleRule{Every: 1e9, Type: "a"}, State: core.ScheduleState{Anchor: now, Accounted: now}}))
+				given := call(t, store)
+				for _, act := range calls {
+					given = append(given, act(t, store)...)
+				}
+				script(t, connect(t, address), statement)
+				again := call(t, store)
+				for _, id := range again {
+					if slices.Contains(given, id) || id >= core.IDLimit {
+						t.Errorf("%d is given again, of %v", id, given)
+					}
+				}
+				if !told.have("belfry.job_ids") {
+					t.Errorf("the log has %q", told.texts)
+				}
+			})
+		}
+	}
 }

@@ -21,8 +21,9 @@ type statements map[string]string
 
 // Sums of counts end at the greatest number there is: one that was damaged raises no error.
 var (
-	sumMark = regexp.MustCompile(`\{sum ([a-z_.]+)\}`)
-	addMark = regexp.MustCompile(`\{add ([a-z_]+)\}`)
+	sumMark   = regexp.MustCompile(`\{sum ([a-z_.]+)\}`)
+	newIDMark = regexp.MustCompile(`\{new_id (\$\d+)\}`)
+	addMark   = regexp.MustCompile(`\{add ([a-z_]+)\}`)
 )
 
 // allStatements are made once in a process, when they are first wanted. Nobody changes them.
@@ -51,6 +52,7 @@ func loadStatements() (statements, error) {
 	}
 	for name, text := range all {
 		text = sumMark.ReplaceAllString(text, "least(sum($1), 9223372036854775807)::bigint")
+		text = newIDMark.ReplaceAllString(text, newJobID)
 		all[name] = addMark.ReplaceAllString(text, "least(r.$1::numeric + excluded.$1, 9223372036854775807)::bigint")
 	}
 	parts := strings.NewReplacer(

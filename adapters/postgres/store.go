@@ -57,6 +57,7 @@ type Store struct {
 	// serves says that this process answers callers, and so needs the rights for it.
 	serves     atomic.Bool
 	rightsTold atomic.Int64 // when the host was last told of missing rights, in nanoseconds since 1970
+	given      givenIDs
 	thaws      atomic.Int64 // how often the process was said to have been frozen
 	// intercept gets what would be sent and may refuse it: tests look at plans. Nil in production.
 	intercept func([]wire.Call) error

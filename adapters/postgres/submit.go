@@ -16,13 +16,15 @@ import (
 const submitRounds = 10
 
 // Submit writes all jobs in one transaction and one round trip; see core.SubmitStore.
-func (s *Store) Submit(ctx context.Context, jobs []core.NewJob) ([]core.Submitted, error) {
+func (s *Store) Submit(ctx context.Context, jobs []core.NewJob) (answers []core.Submitted, err error) {
 	for round := 1; ; round++ {
-		answers, calls := s.submitCalls(jobs)
-		if len(calls) == 0 {
-			return answers, nil
-		}
-		err := s.patiently(ctx, keySubject(jobs), func() error { return s.sendAs(ctx, changeShare, false, calls...) })
+		err := s.withNewIDs(ctx, func() error {
+			var calls []wire.Call
+			if answers, calls = s.submitCalls(jobs); len(calls) == 0 {
+				return nil
+			}
+			return s.patiently(ctx, keySubject(jobs), func() error { return s.sendAs(ctx, changeShare, false, calls...) })
+		})
 		if again := hasCode(err, codeSerialization) || hasCode(err, codeDeadlock); !again || round == submitRounds {
 			return answers, wrap("submit", err)
 		}
@@ -82,7 +84,8 @@ func byKey(a, b item) int {
 
 func (s *Store) submitPlain(plain []item, answers []core.Submitted) wire.Call {
 	next := 0
-	return s.sql.call("submit", s.submitArgs(plain, 0), func(r wire.Row) error {
+	return s.sql.call("submit", s.submitArgs(plain, 1).Int8(s.given.highest.Load()), func(r wire.Row) error {
+		s.given.note(r.Int(0))
 		answers[plain[next].at] = core.Submitted{
 			ID: r.Int(0), RunAt: r.Time(1), CreatedAt: r.Time(2), Status: core.Status(r.Int(3)), Token: firstToken,
 		}
@@ -100,8 +103,9 @@ func (s *Store) submitKeyed(keyed []item, answers []core.Submitted) []wire.Call 
 	written := map[int64]bool{}
 	holders := make([]core.Job, len(first))
 
-	insert := s.submitArgs(first, 1)
+	insert := s.submitArgs(first, 2)
 	wire.Texts(insert, first, func(n *item) string { return n.DedupeKey })
+	insert.Int8(s.given.highest.Load())
 	look := wire.NewArgs(3)
 	wire.Texts(look, first, func(n *item) string { return n.Tenant })
 	wire.Texts(look, first, func(n *item) string { return n.DedupeKey })
@@ -110,6 +114,7 @@ func (s *Store) submitKeyed(keyed []item, answers []core.Submitted) []wire.Call 
 	return []wire.Call{
 		s.guard(glanceWait),
 		s.sql.call("submit_keyed", insert, func(r wire.Row) error {
+			s.given.note(r.Int(0))
 			written[r.Int(0)] = true
 			return nil
 		}),

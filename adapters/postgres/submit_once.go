@@ -29,7 +29,7 @@ func (s *Store) SubmitOnceEach(ctx context.Context, calls []core.OnceCall) ([]co
 		group = append(group, onceItem{&calls[i], &answers[i], packed})
 	}
 	for round := 1; len(group) > 0; round++ {
-		err := s.patiently(ctx, "", func() error { return s.onceEach(ctx, group) })
+		err := s.withNewIDs(ctx, func() error { return s.patiently(ctx, "", func() error { return s.onceEach(ctx, group) }) })
 		if again := hasCode(err, codeSerialization) || hasCode(err, codeDeadlock); !again || round == submitRounds {
 			return answers, wrap("submit once", err)
 		}
@@ -66,7 +66,7 @@ func (f *freshKeys) metKnown() { f.careful.Store(carefulGroups) }
 // onceEach is one try.
 func (s *Store) onceEach(ctx context.Context, group []onceItem) error {
 	err := s.writeOnce(ctx, s.freshKeys.next(), group)
-	if hasCode(err, codeUniqueViolation) {
+	if hasCode(err, codeUniqueViolation) && !isIDFault(err) {
 		s.freshKeys.metKnown()
 		err = s.writeOnce(ctx, "submit_once", group)
 	}
@@ -84,6 +84,7 @@ func (s *Store) writeOnce(ctx context.Context, statement string, group []onceIte
 	jobs := make([]core.Submitted, len(group))
 	return s.sendAs(ctx, changeShare, true, s.sql.call(statement, s.onceArgs(group), func(r wire.Row) error {
 		at := r.Int(0) - 1
+		s.given.note(r.Int(1))
 		jobs[at] = core.Submitted{ID: r.Int(1), RunAt: r.Time(2), CreatedAt: r.Time(3), Status: core.Status(r.Int(4)), Token: firstToken}
 		*group[at].answer = core.OnceAnswer{Once: core.Once{Jobs: jobs[at : at+1 : at+1]}}
 		return nil
@@ -122,11 +123,11 @@ func (s *Store) onceArgs(group []onceItem) *wire.Args {
 	for at, i := range group {
 		items[at] = item{&i.Job, at}
 	}
-	a := onceKeys(s.submitArgs(items, 6), group)
+	a := onceKeys(s.submitArgs(items, 7), group)
 	wire.Int8s(a, group, func(i *onceItem) int64 { return keyNumber(i.Key) })
 	wire.Byteas(a, group, func(i *onceItem) []byte { return i.Key.Hash[:] })
 	wire.Byteas(a, group, func(i *onceItem) []byte { return i.packed })
-	return wire.Intervals(a, group, func(i *onceItem) time.Duration { return i.Key.Keep })
+	return wire.Intervals(a, group, func(i *onceItem) time.Duration { return i.Key.Keep }).Int8(s.given.highest.Load())
 }
 
 // onceKeys adds holders and keys.

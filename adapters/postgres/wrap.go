@@ -19,6 +19,8 @@ import (
 const (
 	codeNoPartition         = "23514" // check_violation: no partition for the row
 	codeUniqueViolation     = "23505"
+	codeNotNull             = "23502"
+	codeSequenceEnd         = "2200H" // a sequence has no number left
 	codeSerialization       = "40001" // also raised by belfry.start_again
 	codeDeadlock            = "40P01"
 	codeLockNotAvailable    = "55P03" // lock_timeout passed

@@ -9,6 +9,7 @@
 --   $32 targets  $33 tags  $34 scheduled for  $35 covers  $49 expires at
 --   ledger: $36 step  $37 job or null  $38 from  $39 to  $40 counts  $41 outcomes  $42 reasons
 --   alerts: $44 step  $45 kinds  $46 details  $47 clear  $48 momentary, as in raise_alerts
+--   $52 the highest id known to be given
 WITH held AS MATERIALIZED (
     SELECT l.bucket
     FROM   unnest($2::bigint[], $3::bigint[]) AS f (bucket, token)
@@ -45,7 +46,7 @@ WITH held AS MATERIALIZED (
     -- What moved, by step: a join of the two would compare each with each, for the guard turns other joins off.
     SELECT jsonb_object_agg(step, jsonb_build_array(id, tenant, name)) AS steps FROM moved
 ), jobs AS MATERIALIZED (
-    SELECT g.*, nextval('belfry.job_ids'::regclass) AS id, k.steps -> g.step::text ->> 1 AS tenant, k.steps -> g.step::text ->> 2 AS name
+    SELECT g.*, {new_id $52} AS id, k.steps -> g.step::text ->> 1 AS tenant, k.steps -> g.step::text ->> 2 AS name
     FROM   known k CROSS JOIN unnest($24::bigint[], $25::text[], $26::json[], $27::smallint[], $28::timestamptz[], $29::integer[], $30::bigint[],
                $31::text[], $32::json[], $33::text[], $34::timestamptz[], $35::json[], $49::timestamptz[])
                WITH ORDINALITY AS g (step, type, payload, priority, run_at, max_attempts, timeout, backoff, target, tags, scheduled_for, covers, expires_at, job)

@@ -3,10 +3,10 @@
 --   $1 clock offset  $2 types  $3 payloads  $4 priorities  $5 tenants  $6 run at (null: now + delay)  $7 delays
 --   $8 most attempts  $9 timeouts  $10 expires at  $11 backoffs  $12 targets  $13 tags  $14 traces
 --   $15 ask to be queued  $16 dispatch leases  $17 dispatch fences  $18 expires after, where there is no expires at
---   $19 dedupe keys
+--   $19 dedupe keys  $20 the highest id known to be given
 INSERT INTO belfry.jobs (id, type, payload, priority, tenant, run_at, created_at, max_attempts, timeout, expires_at, backoff,
     target, tags, trace, lease_token, status, lease_until, reap_at, dispatches, dispatch_fence, dedupe_key)
-SELECT nextval('belfry.job_ids'::regclass), type, payload, priority, tenant, coalesce(run_at, {now} + delay, {now}), {now}, max_attempts, timeout,
+SELECT {new_id $20}, type, payload, priority, tenant, coalesce(run_at, {now} + delay, {now}), {now}, max_attempts, timeout,
     coalesce(expires_at, coalesce(run_at, {now} + delay, {now}) + expires_after), backoff::bigint[], target, tags::text[], trace, 1,
     CASE WHEN queued THEN 2 ELSE 1 END,
     CASE WHEN queued THEN {now} + queued_lease ELSE '-infinity' END,

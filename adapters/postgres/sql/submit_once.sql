@@ -2,9 +2,9 @@
 -- Where something else is kept, or another transaction has the key in hand, the job is not written, and nobody is waited for.
 -- For each job that was written a row comes back: its place in the arrays first.
 --   $1 clock offset  $2 … $18 as submit  $19 holders  $20 keys  $21 the keys' numbers  $22 hashes  $23 the jobs, packed
---   $24 how long each is kept
+--   $24 how long each is kept  $25 the highest id known to be given
 WITH asked AS MATERIALIZED (
-    SELECT *, nextval('belfry.job_ids'::regclass) AS id, coalesce(run_at, {now} + delay, {now}) AS starts_at,
+    SELECT *, {new_id $25} AS id, coalesce(run_at, {now} + delay, {now}) AS starts_at,
            CASE WHEN ask AND coalesce(run_at, '-infinity') <= {now} AND delay IS NULL THEN 2 ELSE 1 END AS status
     FROM   unnest($2::text[], $3::json[], $4::smallint[], $5::text[], $6::timestamptz[], $7::interval[], $8::integer[],
                $9::bigint[], $10::timestamptz[], $11::text[], $12::json[], $13::text[], $14::text[], $15::boolean[],

@@ -2,9 +2,9 @@
 -- transaction has in hand is not written, and nobody is waited for. A key under which something is kept, even something past
 -- its time, raises unique_violation, and nothing is written; submit_once tells such keys apart, at twice the cost.
 -- For each job that was written a row comes back: its place in the arrays first.
---   $1 … $24 as submit_once
+--   $1 … $25 as submit_once
 WITH asked AS MATERIALIZED (
-    SELECT *, nextval('belfry.job_ids'::regclass) AS id, coalesce(run_at, {now} + delay, {now}) AS starts_at,
+    SELECT *, {new_id $25} AS id, coalesce(run_at, {now} + delay, {now}) AS starts_at,
            CASE WHEN ask AND coalesce(run_at, '-infinity') <= {now} AND delay IS NULL THEN 2 ELSE 1 END AS status
     FROM   unnest($2::text[], $3::json[], $4::smallint[], $5::text[], $6::timestamptz[], $7::interval[], $8::integer[],
                $9::bigint[], $10::timestamptz[], $11::text[], $12::json[], $13::text[], $14::text[], $15::boolean[],
