@@ -100,7 +100,12 @@ func TestDoctorNamesRowsThatRaiseAnError(t *testing.T) {
 	f = nil
 	checkApart(&f, &s)
 	if len(f) != 11 || f[0].State != stateBroken || !strings.Contains(f[0].Text, "job 0 (mail.send) raises an error (claim), since ") ||
-		!strings.HasSuffix(f[0].Text, ": missing chunk") || f[0].Advice == "" || f[10].Text != "5 more rows raise an error" {
+		!strings.HasSuffix(f[0].Text, ": missing chunk") || f[0].Advice == "" || f[10].Text != "5 more rows are damaged or raise an error" {
+		t.Errorf("%+v", f)
+	}
+	f = nil
+	checkApart(&f, &client.Stats{SetApartRows: 1, SetApart: []client.ApartRow{{Row: "damaged job 7 (mail.send)", Act: "use", Error: "the status is 9", Since: time.Now()}}})
+	if len(f) != 1 || !strings.HasPrefix(f[0].Text, "damaged job 7 (mail.send) (use), since ") || strings.Contains(f[0].Text, "raises") {
 		t.Errorf("%+v", f)
 	}
 }
