@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	fullSnooze      = time.Second // of a job without a place, the first time; it doubles
+	fullSnooze      = time.Second // first snooze of a job without a free slot; it doubles
 	fullSnoozeSteps = 5           // up to 32 s
 )
 
-// admission holds back jobs whose host or endpoint is failing, and jobs for which there is no place: it snoozes them, which
-// costs no attempt and frees their worker's slot.
+// admission snoozes jobs whose host or endpoint is failing, and jobs without a free slot. A snooze uses no attempt and frees
+// the worker's slot.
 type admission struct {
 	breaker BreakerOptions
 	bounds  bounds
-	wait    time.Duration // how long a job waits for a place
+	wait    time.Duration // how long a job waits for a free slot
 	now     func() time.Time
 	chance  func() float64
 	onEvent func(HostEvent) // nil means no reports
@@ -30,36 +30,36 @@ type admission struct {
 	tenants   map[string]int // deliveries in flight
 	hosts     places
 	endpoints places
-	waiting   []*waiter // in the order of arrival
+	waiting   []*waiter // in order of arrival
 }
 
-// place is the state of one host or endpoint. It is guarded by admission.mu.
+// place is the state of one host or endpoint. admission.mu guards it.
 type place struct {
 	breaker  breaker
 	inFlight int
-	parties  map[placeKey]int // at a host: deliveries in flight by tenant and by path
-	waiting  int              // at a host: jobs that wait for any place
-	users    int              // deliveries that wait or are in flight; none: it may be forgotten
-	full     bool             // said to be full
+	parties  map[placeKey]int // of a host: deliveries in flight by tenant and by path
+	waiting  int              // of a host: jobs that wait for a free slot
+	users    int              // waiting deliveries and those in flight; if there are none, the place may be forgotten
+	full     bool             // HostFull was reported
 }
 
-// pass is the right to one delivery. leave ends it.
+// pass is the permission for one delivery. leave ends it.
 type pass struct {
 	admission      *admission
 	route          route
 	host, endpoint *place
-	hostProbe      bool // it shows whether the host can be connected to
-	endpointProbe  bool // it shows whether the endpoint answers
+	hostProbe      bool // this delivery probes the host's connections
+	endpointProbe  bool // this delivery probes the endpoint's answers
 }
 
-// waiter is a job that waits for a place.
+// waiter is a job that waits for a free slot.
 type waiter struct {
 	pass *pass
-	let  chan error // gets one value, under admission.mu: nil if the delivery is admitted, or a snooze
+	let  chan error // gets one value, with admission.mu held: nil if the delivery is admitted, or a snooze
 }
 
-// enter waits, shortly, for a place among the deliveries of the tenant, the host and the endpoint. The error is a
-// snooze, or the end of ctx.
+// enter waits briefly for a free slot of the tenant, the host and the endpoint. The error is a snooze, or the cause of the
+// end of ctx.
 func (g *admission) enter(ctx context.Context, r route) (*pass, error) {
 	g.mu.Lock()
 	p := g.useLocked(r)
@@ -80,7 +80,7 @@ func (g *admission) enter(ctx context.Context, r route) (*pass, error) {
 	return g.await(ctx, w)
 }
 
-// useLocked counts a user of the route's places, which may be new.
+// useLocked counts a user of the route's places, and creates them if necessary.
 func (g *admission) useLocked(r route) *pass {
 	now := g.now()
 	return &pass{
@@ -90,7 +90,7 @@ func (g *admission) useLocked(r route) *pass {
 	}
 }
 
-// await waits until the job is let in, its patience or ctx ends.
+// await waits until the job is admitted, or until its waiting time or ctx ends.
 func (g *admission) await(ctx context.Context, w *waiter) (*pass, error) {
 	timer := time.NewTimer(g.wait)
 	defer timer.Stop()
@@ -100,7 +100,7 @@ func (g *admission) await(ctx context.Context, w *waiter) (*pass, error) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	if !g.unqueue(w) { // let in, or sent off, meanwhile
+	if !g.unqueue(w) { // it was admitted or refused in the meantime
 		return w.pass.unless(<-w.let)
 	}
 	if ctx.Err() != nil {
@@ -117,7 +117,7 @@ func (p *pass) unless(err error) (*pass, error) {
 	return p, nil
 }
 
-// admitLocked asks both breakers. If one is open the job's use of its places ends with the snooze it returns.
+// admitLocked asks both breakers. If one is open, it releases the job's places and returns a snooze.
 func (g *admission) admitLocked(p *pass) error {
 	now := g.now()
 	var ok bool
@@ -133,7 +133,7 @@ func (g *admission) admitLocked(p *pass) error {
 	return nil
 }
 
-// beginLocked counts a delivery that was admitted and for which there is room.
+// beginLocked counts an admitted delivery that has a free slot.
 func (g *admission) beginLocked(p *pass) {
 	now := g.now()
 	if p.hostProbe {
@@ -149,7 +149,8 @@ func (g *admission) beginLocked(p *pass) {
 	p.endpoint.inFlight++
 }
 
-// connected tells that the host was just connected to: others need not wait for the answer to know.
+// connected reports a successful connection to the host at once, so that other deliveries need not wait for this one's
+// answer.
 func (p *pass) connected() {
 	g := p.admission
 	g.mu.Lock()
@@ -158,7 +159,7 @@ func (p *pass) connected() {
 	g.report(event)
 }
 
-// hostEndLocked notes what the attempt showed of its host. It shows that once.
+// hostEndLocked records the result of the connection to the host, once per delivery.
 func (g *admission) hostEndLocked(p *pass, v verdict) HostEvent {
 	before := p.host.breaker
 	p.host.breaker.end(v, p.hostProbe, p.route.job, g.now(), g.breaker)
@@ -166,7 +167,7 @@ func (g *admission) hostEndLocked(p *pass, v verdict) HostEvent {
 	return hostChange(p.route, before, p.host.breaker)
 }
 
-// leave ends the delivery and tells what it showed of its host and its endpoint.
+// leave ends the delivery and records the results for its host and its endpoint.
 func (p *pass) leave(host, endpoint verdict) {
 	g := p.admission
 	g.mu.Lock()
@@ -188,7 +189,7 @@ func (p *pass) leave(host, endpoint verdict) {
 	g.report(hostChanged, changed, drained)
 }
 
-// queueLocked lets the job wait for a place; nil if enough do already.
+// queueLocked adds the job to the waiters. It returns nil if enough jobs already wait.
 func (g *admission) queueLocked(p *pass) *waiter {
 	if len(g.waiting) >= g.bounds.waiting() || p.host.waiting >= g.bounds.perHost {
 		return nil
@@ -199,7 +200,7 @@ func (g *admission) queueLocked(p *pass) *waiter {
 	return w
 }
 
-// unqueue ends a wait, and reports whether it had not ended yet.
+// unqueue ends a wait, and reports whether it was still waiting.
 func (g *admission) unqueue(w *waiter) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -212,7 +213,7 @@ func (g *admission) unqueue(w *waiter) bool {
 	return true
 }
 
-// letInLocked lets in those who wait and for whom there is room now, and sends off those whose breaker has opened.
+// letInLocked admits waiters that now have a free slot, and refuses those whose breaker has opened.
 func (g *admission) letInLocked() {
 	kept := g.waiting[:0]
 	for _, w := range g.waiting {
@@ -237,7 +238,7 @@ func (g *admission) release(p *pass) {
 	g.releaseLocked(p)
 }
 
-// releaseLocked ends the job's use of its places, and forgets those that are not worth remembering.
+// releaseLocked releases the job's places, and forgets places without a state to keep.
 func (g *admission) releaseLocked(p *pass) {
 	p.host.users--
 	p.endpoint.users--
@@ -249,13 +250,14 @@ func (g *admission) releaseLocked(p *pass) {
 	}
 }
 
-// closed is the snooze of a job whose host or endpoint is left alone. Waits are spread, so that not all come back at once.
+// closed returns the snooze of a job whose host or endpoint is paused. Waits are jittered, so that jobs do not all come back
+// at once.
 func (g *admission) closed(r route, at *place, failed string, wait time.Duration) error {
 	wait += time.Duration(g.chance() * float64(at.breaker.pause) / 2)
 	return fmt.Errorf("target %s is left alone after %d %s in a row: %w", r.host, at.breaker.failures, failed, core.Snooze(wait))
 }
 
-// full is the snooze of a job for which there is no place. It ends the job's use of its places.
+// full returns the snooze of a job without a free slot, and releases its places.
 func (g *admission) full(p *pass) error {
 	g.mu.Lock()
 	lacks := g.bounds.room(g, p)

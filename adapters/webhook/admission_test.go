@@ -21,15 +21,15 @@ func newAdmission(perHost int) *admission {
 	}
 }
 
-// to is the route of a job without a tenant to the one endpoint of a host.
+// to is the route of a job without a tenant to the only endpoint of a host.
 func to(host string) route { return route{host: host, scheme: "http", endpoint: host} }
 
-// fails, succeeds and unconnected end a delivery: it got no final answer, it got one, it got no connection.
+// fails, succeeds and unconnected end a delivery: without a final answer, with one, or without a connection.
 func fails(p *pass)       { p.leave(healthy, unhealthy) }
 func succeeds(p *pass)    { p.leave(healthy, healthy) }
 func unconnected(p *pass) { p.leave(unhealthy, unknown) }
 
-// snoozed decides the error as a worker does and returns for how long the job is put back, which must be as a snooze.
+// snoozed decides the error as a worker does, checks that it is a snooze, and returns its length.
 func snoozed(t *testing.T, err error) time.Duration {
 	t.Helper()
 	end := decide.End(&core.Job{Attempts: 1, MaxAttempts: 1}, decide.Ran{Err: err}, time.Time{}, 0)
@@ -62,7 +62,7 @@ func TestFullHostHoldsNobodyForLong(t *testing.T) {
 			t.Errorf("after 40 snoozes for %s", wait)
 		}
 
-		entered := make(chan error, 3) // two may wait, the third is sent off at once
+		entered := make(chan error, 3) // two may wait, the third is refused at once
 		for range 3 {
 			go func() {
 				_, err := g.enter(t.Context(), to("a:80"))
@@ -110,7 +110,7 @@ func TestOpenBreakerSnoozesWithoutCharge(t *testing.T) {
 			fails(p)
 		}
 		_, err := g.enter(t.Context(), to("a:80"))
-		if wait := snoozed(t, err); wait != 15*time.Second { // the pause and, at chance 1, half of it
+		if wait := snoozed(t, err); wait != 15*time.Second { // the pause plus, at chance 1, half of it
 			t.Errorf("snoozed for %s", wait)
 		}
 		if !strings.Contains(err.Error(), "a:80 is left alone after 3 failed attempts in a row") {
@@ -130,7 +130,7 @@ func TestOpenBreakerSnoozesWithoutCharge(t *testing.T) {
 	})
 }
 
-// Jobs that wait for a place when the breaker opens are snoozed and not sent into the failing host.
+// Jobs that wait for a slot when the breaker opens are snoozed, not sent to the failing host.
 func TestBreakerOpeningSendsOffThoseWhoWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newAdmission(1)
@@ -155,7 +155,7 @@ func TestBreakerOpeningSendsOffThoseWhoWait(t *testing.T) {
 	})
 }
 
-// A job may have a day for its answer: as a probe of a host that says nothing it must not keep all others waiting.
+// A job may wait a day for its answer: as the probe of a silent host it must not block all other jobs.
 func TestSlowProbeIsFollowedByAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newAdmission(10)
@@ -189,8 +189,8 @@ func TestSlowProbeIsFollowedByAnother(t *testing.T) {
 	})
 }
 
-// A host that fails every time is asked Failures times and then once a pause, however many jobs there are for it,
-// and none of the others is charged an attempt.
+// A host that always fails gets Failures requests and then one per pause, no matter how many jobs wait for it. The other
+// jobs use no attempt.
 func TestDeadHostBurnsNoAttempts(t *testing.T) {
 	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	w := newWebhook(t, Options{Guard: loopback(t), Breaker: BreakerOptions{Failures: 5, Pause: time.Hour}, PerHost: 5})
@@ -209,7 +209,7 @@ func TestDeadHostBurnsNoAttempts(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if charged != r.hits() || charged < 5 || charged > 5+5 { // those in flight when it opened end too
+	if charged != r.hits() || charged < 5 || charged > 5+5 { // those in flight when it opened fail too
 		t.Errorf("%d attempts charged, %d requests", charged, r.hits())
 	}
 }

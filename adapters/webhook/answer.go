@@ -14,22 +14,22 @@ import (
 	"github.com/belfry-dev/belfry/core/jsonscan"
 )
 
-// Bounds on what a Retry-After may ask for.
+// Bounds of a Retry-After.
 const (
 	minRetryAfter = time.Second
 	maxRetryAfter = 24 * time.Hour
 )
 
-// ended is what an answer means for the job, and what an attempt showed of its host and its endpoint.
+// ended holds what an answer means for the job, its host and its endpoint.
 type ended struct {
 	result         json.RawMessage
 	err            error
 	host, endpoint verdict
 }
 
-// judgeAnswer turns a status into the job's end, by the rules of the contract: 2xx done, 202 accepted, 408, 425, 429
-// and 5xx again (after Retry-After, where it says), other 4xx never, and a redirect is a failed attempt. Errors
-// name the status alone: what the target wrote is its own, or the payload sent back.
+// judgeAnswer turns a status into the job's end by the contract: 2xx is done, 202 accepted. 408, 425, 429 and 5xx are
+// retried, after Retry-After if it is set. Other 4xx fail for good, and a redirect is a failed attempt. Errors contain only
+// the status: the body is the target's own text or may repeat the payload.
 func judgeAnswer(host string, resp *http.Response, body answerBody, now time.Time) ended {
 	code := resp.StatusCode
 	fault := func(note string) error {
@@ -62,8 +62,8 @@ func statusText(code int) string {
 	return strings.TrimSpace(strconv.Itoa(code) + " " + http.StatusText(code))
 }
 
-// retryAfter reads the wait that an answer asks for, within bounds. A date is taken from the answer's own Date
-// where it has one, so that a clock that differs from ours changes nothing.
+// retryAfter reads the wait that an answer asks for, within bounds. A date is compared with the answer's own Date, if it has
+// one, so that a difference between the two clocks does not matter.
 func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	if text == "" {
@@ -72,7 +72,7 @@ func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	if strings.Trim(text, "0123456789") == "" {
 		seconds, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || seconds > int64(maxRetryAfter/time.Second) {
-			return maxRetryAfter, true // more digits than a number holds
+			return maxRetryAfter, true // too many digits for a number
 		}
 		return max(time.Duration(seconds)*time.Second, minRetryAfter), true
 	}
@@ -86,14 +86,14 @@ func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	return min(max(at.Sub(now), minRetryAfter), maxRetryAfter), true
 }
 
-// answerBody is what an answer's body leaves of the job.
+// answerBody is what the job keeps of an answer's body.
 type answerBody struct {
 	result json.RawMessage // nil: none
 	lost   string          // why a result was lost; "" if none was
 }
 
-// readBody reads at most limit bytes. A body that is no JSON is no result. One that broke off, is longer, or says that it
-// is JSON and cannot be kept as such is a result that was lost. Reading to the end lets the connection be used again.
+// readBody reads at most limit bytes. A body that is not JSON gives no result. A body that breaks off, is too long, or
+// claims to be JSON but cannot be kept is a lost result. Reading to the end allows the connection to be reused.
 func readBody(resp *http.Response, limit int) answerBody {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, int64(limit)+1))
 	switch {
@@ -109,13 +109,13 @@ func readBody(resp *http.Response, limit int) answerBody {
 	return answerBody{result: result}
 }
 
-// isJSON reports whether a content type is that of JSON.
+// isJSON reports whether a content type is JSON.
 func isJSON(contentType string) bool {
 	kind, _, err := mime.ParseMediaType(contentType)
 	return err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))
 }
 
-// resultOf is the body where it is JSON that a result can hold, else nil: the work is done all the same.
+// resultOf returns the body if it is JSON that a result can hold, or nil. The job is done in both cases.
 func resultOf(body []byte) json.RawMessage {
 	if len(body) == 0 {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/belfry-dev/belfry/core/decide"
 )
 
-// How core would end the attempt is the true test of an error's kind: one attempt of five, decided as a worker does.
+// The kind of an error shows in the end that core decides: one attempt of five, decided as a worker does.
 func TestStatusesDecideTheEnd(t *testing.T) {
 	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	for code, want := range map[int]core.Outcome{
@@ -68,14 +68,14 @@ func TestRetryAfter(t *testing.T) {
 			}
 		}
 	}
-	// A target whose clock is an hour ahead asks for ten minutes by its own clock.
+	// A target whose clock is an hour ahead asks for a wait of ten minutes by its own clock.
 	h := http.Header{"Date": {"Wed, 04 Mar 2026 06:06:07 GMT"}, "Retry-After": {"Wed, 04 Mar 2026 06:16:07 GMT"}}
 	if wait, ok := retryAfter(h, now); !ok || wait != 10*time.Minute {
 		t.Errorf("by the target's clock: %s, %t", wait, ok)
 	}
 }
 
-// note is what an attempt leaves on its job beside the result; it must end as done.
+// note returns the note that an attempt leaves on its job besides the result. The job must end as done.
 func note(t *testing.T, err error) string {
 	t.Helper()
 	end := decide.End(&core.Job{}, decide.Ran{Err: err}, time.Time{}, 0)
@@ -88,7 +88,8 @@ func note(t *testing.T, err error) string {
 	return end.Errors[0].Error
 }
 
-// What is kept as the result is JSON that core takes; else the job is done without one, and says why if it was one.
+// Only JSON that core accepts is kept as the result. Otherwise the job is done without a result, and says why if there was
+// one.
 func TestResults(t *testing.T) {
 	deep := strings.Repeat("[", core.MaxPayloadDepth+1) + strings.Repeat("]", core.MaxPayloadDepth+1)
 	long := `"` + strings.Repeat("a", core.MaxResultBytes-2) + `"`
@@ -114,8 +115,8 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// A 2xx whose body is cut, however it is, is done, and the job says that its result was lost. A body that ends with its
-// connection is not among them: its end cannot be told from a break.
+// A job whose 2xx body is cut off is done, and says that its result was lost. A body that ends with its connection does not
+// count, because its end looks like a break.
 func TestCutBodySaysThatTheResultIsLost(t *testing.T) {
 	for name, answer := range map[string]string{
 		"shorter than it says": "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{\"a\":1}",
@@ -133,7 +134,7 @@ func TestCutBodySaysThatTheResultIsLost(t *testing.T) {
 	}
 }
 
-// An answer without end, or one that says it is compressed, is not read beyond the bound and not unpacked.
+// An endless or compressed answer is not read beyond the bound and not unpacked.
 func TestAnswerIsReadBounded(t *testing.T) {
 	var sent int
 	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -6,16 +6,15 @@ import (
 	"syscall"
 )
 
-// answeredConn lets an answer be read although the target closed the connection before it had read the whole request.
-// The target has answered then, and what is left of the request interests nobody. But the transport takes a failed
-// write of a body for the end of the exchange, before all that it has read. So a write that fails because the
-// connection is over counts as done: if there is an answer, the transport reads it next; if there is none, reading
-// fails as the write did.
+// answeredConn makes an answer readable if the target closes the connection before it has read the whole request. The target
+// has answered then, and the rest of the request does not matter. But the transport treats a failed write as the end of the
+// exchange, even before it reads everything that has arrived. So a write that fails because the connection is closed counts
+// as done. If there is an answer, the transport reads it next; if there is none, the read fails in the same way.
 type answeredConn struct{ net.Conn }
 
 func (c *answeredConn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
-	for _, over := range []error{syscall.EPIPE, syscall.ECONNRESET, net.ErrClosed} { // closed: by the transport, when reading failed first
+	for _, over := range []error{syscall.EPIPE, syscall.ECONNRESET, net.ErrClosed} { // ErrClosed: closed by the transport because a read failed first
 		if errors.Is(err, over) {
 			return len(p), nil
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// hangUp answers after it has read the header, and closes the connection with the rest of the request unread, so that
-// the sender's next write is reset.
+// hangUp answers after reading the header, and closes the connection without reading the rest of the request, so that the
+// sender's next write is reset.
 func hangUp(answer string, read int64) func(net.Conn) {
 	return func(conn net.Conn) {
 		in := bufio.NewReader(conn)
@@ -29,8 +29,8 @@ func hangUp(answer string, read int64) func(net.Conn) {
 	}
 }
 
-// A receiver that answers before it has read all of a large body, and then closes the connection, has answered: each
-// delivery takes one attempt, and the answer counts, whatever it is.
+// A receiver that answers before it has read all of a large body, and then closes the connection, has answered. Each
+// delivery takes one attempt, and any answer counts.
 func TestEarlyAnswerIsBelieved(t *testing.T) {
 	large, err := json.Marshal(string(bytes.Repeat([]byte("x"), core.MaxPayloadBytes-2)))
 	if err != nil {
@@ -61,7 +61,7 @@ func TestEarlyAnswerIsBelieved(t *testing.T) {
 	}
 }
 
-// One that hangs up without an answer has not answered.
+// A receiver that hangs up without an answer has not answered.
 func TestHangingUpIsNoAnswer(t *testing.T) {
 	w := newWebhook(t, Options{Guard: loopback(t)})
 	url := "http://" + listen(t, hangUp("", 0))
@@ -72,7 +72,7 @@ func TestHangingUpIsNoAnswer(t *testing.T) {
 	}
 }
 
-// The same over TLS, by HTTP/1.1 and by HTTP/2, and of a server of Go's, which hangs up once 256 KiB are unread.
+// The same over TLS, with HTTP/1.1 and HTTP/2, and with a Go server, which hangs up once 256 KiB are unread.
 func TestEarlyAnswerOverTLSIsBelieved(t *testing.T) {
 	large, err := json.Marshal(string(bytes.Repeat([]byte("x"), core.MaxPayloadBytes-2)))
 	if err != nil {
@@ -84,7 +84,7 @@ func TestEarlyAnswerOverTLSIsBelieved(t *testing.T) {
 				if (r.ProtoMajor == 2) != kind.http2 {
 					t.Errorf("came by %s", r.Proto)
 				}
-				_, _ = io.WriteString(w, `{"n": 1}`) // and nothing is read
+				_, _ = io.WriteString(w, `{"n": 1}`) // without reading the body
 			}))
 			server.EnableHTTP2 = kind.http2
 			opts := Options{Guard: loopback(t)}

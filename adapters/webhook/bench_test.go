@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// BenchmarkWork delivers over kept connections to a receiver in this process, which is most of the cost.
+// BenchmarkWork delivers over reused connections to a receiver in this process, which causes most of the cost.
 func BenchmarkWork(b *testing.B) {
 	r := newReceiver(b, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"ok":true}`) })
 	w := newWebhook(b, Options{Guard: loopback(b), PerWait: time.Minute})
@@ -23,7 +23,7 @@ func BenchmarkWork(b *testing.B) {
 	})
 }
 
-// BenchmarkCheckURL judges one URL, as every delivery does.
+// BenchmarkCheckURL checks one URL, as every delivery does.
 func BenchmarkCheckURL(b *testing.B) {
 	g := newGuard(b, GuardOptions{})
 	b.ReportAllocs()

@@ -2,11 +2,11 @@ package webhook
 
 import "time"
 
-// BreakerOptions say when a failing host or endpoint is left alone, and for how long.
+// BreakerOptions say when a failing host or endpoint is paused, and for how long.
 type BreakerOptions struct {
-	Failures int           // in a row after which it is left alone; zero means 10
-	Pause    time.Duration // until the first probe; it doubles with each probe that fails; zero means 5 s
-	MaxPause time.Duration // the longest pause; zero means 5 min
+	Failures int           // failures in a row before a pause; zero means 10
+	Pause    time.Duration // time to the first probe; it doubles with each failed probe; zero means 5 s
+	MaxPause time.Duration // maximum pause; zero means 5 min
 }
 
 func (o BreakerOptions) withDefaults() BreakerOptions {
@@ -23,34 +23,34 @@ func (o BreakerOptions) withDefaults() BreakerOptions {
 	return o
 }
 
-// verdict is what one attempt tells of its host, or of its endpoint.
+// verdict is the result of one attempt for its host or its endpoint.
 type verdict int8
 
 const (
-	unknown   verdict = iota // it ended before anything was shown
-	healthy                  // of a host: it was connected to; of an endpoint: it answered, even with an error
-	unhealthy                // of a host: no connection; of an endpoint: no answer, or one that says not now
+	unknown   verdict = iota // it ended too early for a result
+	healthy                  // host: connected; endpoint: answered, even with an error
+	unhealthy                // host: no connection; endpoint: no answer, or one that asks to wait
 )
 
-// breaker is the state of one host or endpoint. Closed: attempts pass. Open, after Failures in a row: none passes until
-// the pause is over. Then half open: one passes as a probe, and another if that takes long. A probe that succeeds
-// closes the breaker, one that fails opens it for twice as long. The zero breaker is closed.
+// breaker is the state of one host or endpoint. Closed: attempts pass. Open, after Failures in a row: no attempt passes
+// until the pause is over. Half open: one attempt passes as a probe, and another if the probe takes long. A successful probe
+// closes the breaker; a failed one opens it for twice as long. The zero breaker is closed.
 type breaker struct {
 	failures int           // in a row
-	pause    time.Duration // of the present opening; zero while closed
+	pause    time.Duration // current pause; zero while closed
 	until    time.Time     // open: end of the pause; closed: the last failure
 	probing  bool
-	overdue  time.Time // of the probe: after this another may go; zero means never
+	overdue  time.Time // time after which another probe may start; zero means never
 	tried    int64     // the job whose probe failed last
-	others   bool      // other jobs were turned away since then: the next probe is for one of them
+	others   bool      // other jobs were refused since then: the next probe is for one of them
 }
 
-// probePatience is how long others wait for a probe to end: a job may have minutes for its answer.
+// probePatience is the time after which another probe may start: a job may wait minutes for its answer.
 const probePatience = time.Minute
 
-// admit says whether an attempt of the job may start at now, and whether it would be the probe; if not, how long until
-// it is worth asking again. The job whose probe failed last leaves the next one to a job that was turned away
-// meanwhile, once: else a job that always fails could be every probe.
+// admit reports whether an attempt of the job may start at now, and whether it would be the probe. If not, it returns how
+// long to wait before asking again. The job whose probe failed last leaves the next probe to a job that was refused since,
+// once. Otherwise a job that always fails could take every probe.
 func (b *breaker) admit(job int64, now time.Time) (probe, ok bool, wait time.Duration) {
 	switch {
 	case b.pause == 0:
@@ -69,11 +69,11 @@ func (b *breaker) admit(job int64, now time.Time) (probe, ok bool, wait time.Dur
 	return false, false, wait
 }
 
-// begin notes that a probe starts.
+// begin records that a probe starts.
 func (b *breaker) begin(now time.Time) { b.probing, b.overdue = true, now.Add(probePatience) }
 
-// end notes what an attempt of the job told. Of attempts that had started before the breaker opened only good news
-// counts: all of them failing must not lengthen the pause.
+// end records the result of an attempt. Of attempts that started before the breaker opened only successes count, because
+// their failures must not lengthen the pause.
 func (b *breaker) end(v verdict, probe bool, job int64, now time.Time, opts BreakerOptions) {
 	if probe {
 		b.probing, b.overdue = false, time.Time{}
@@ -99,8 +99,8 @@ func (b *breaker) open(pause time.Duration, job int64, now time.Time) {
 	b.tried, b.others = job, false
 }
 
-// forgettable reports whether the state may be dropped: all is well, or nothing was sent for so long that a fresh start
-// is as good.
+// forgettable reports whether the state may be dropped: there were no failures, or nothing was sent for so long that a fresh
+// start is equivalent.
 func (b *breaker) forgettable(now time.Time, opts BreakerOptions) bool {
 	return b.failures == 0 || now.Sub(b.until) > opts.MaxPause
 }

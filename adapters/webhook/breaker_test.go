@@ -68,14 +68,14 @@ func TestBreakerIsForgottenWhenStale(t *testing.T) {
 	}
 }
 
-// Whatever happens in whatever order: never two probes at once, no pause beyond the longest, a host that was well last
-// is open to all, and a host that only fails is reached once a pause.
+// In any order of events: there are never two probes at once, no pause exceeds the maximum, a host whose last result was
+// good accepts all jobs, and a host that only fails gets one request per pause.
 func TestBreakerHoldsItsPromises(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		now := time.Unix(1_000_000, 0)
 		var b breaker
-		var flying []bool // probe or not
+		var flying []bool // whether each is a probe
 		for range 300 {
 			now = now.Add(time.Duration(random.Int64N(int64(20 * time.Second))))
 			if probe, ok, wait := b.admit(1, now); ok {

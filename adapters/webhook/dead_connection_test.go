@@ -12,7 +12,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// An HTTP/2 connection that a firewall forgot swallows what is sent; deliveries go over another one soon.
+// An HTTP/2 connection that a firewall has dropped loses everything sent over it. Deliveries soon use another one.
 func TestSilentConnectionIsLeft(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ProtoMajor != 2 {
@@ -23,7 +23,7 @@ func TestSilentConnectionIsLeft(t *testing.T) {
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	var connections atomic.Int64
-	var swallow atomic.Bool // what the first connection carries
+	var swallow atomic.Bool // drop what the first connection carries
 	guard := loopback(t)
 	connect := guard.connect
 	guard.connect = func(ctx context.Context, network, address string, trusted bool) (net.Conn, error) {
@@ -58,7 +58,7 @@ func TestSilentConnectionIsLeft(t *testing.T) {
 	}
 }
 
-// swallowing is a connection whose other end hears nothing any more once it is told so.
+// swallowing is a connection that drops everything sent over it, once swallow is set.
 type swallowing struct {
 	net.Conn
 	on *atomic.Bool

@@ -10,7 +10,7 @@ import (
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
-// The functions that the guide shows derive what Belfry derives, in each language.
+// The functions in the guide derive the same secrets as Belfry, in each language.
 func TestGuideDerivesSecrets(t *testing.T) {
 	guide, err := os.ReadFile(filepath.Join(root, "docs", "webhooks.md"))
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/belfry-dev/belfry/core/dialfault"
 )
 
-// describe words a fault of the network for the job's error history. It passes on only texts that are known to be
-// harmless: others quote what a server sent, the resolvers of this network, or the URL.
+// describe describes a network error for the job's error history. It quotes only texts that are known to be harmless: others
+// could contain a server's text, the network's resolvers, or the URL.
 func describe(host string, err error) error {
 	return fmt.Errorf("target %s: %s", host, faultText(err))
 }

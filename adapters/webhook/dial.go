@@ -9,15 +9,14 @@ import (
 	"time"
 )
 
-// dialError is the end of an attempt to connect.
+// dialError is an error of connecting.
 type dialError struct{ error }
 
 func (e *dialError) Unwrap() error { return e.error }
 
-// dialContext connects to host:port for the transport. It looks the host up once, refuses it if any of its
-// addresses is refused, and connects to one that was judged, so that no second look-up can answer otherwise. The
-// socket's own check, just before connect, judges the address once more.
-// The error is a *dialError.
+// dialContext connects to host:port for the transport. It resolves the host once, refuses it if any of its addresses is
+// refused, and connects to one of the checked addresses, so that no second look-up can return another. The socket's own hook
+// checks the address again just before connect. The error is a *dialError.
 func (g *Guard) dialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := g.dial(ctx, network, address)
 	if err != nil {
@@ -54,7 +53,7 @@ func (g *Guard) dial(ctx context.Context, network, address string) (net.Conn, er
 	return nil, first
 }
 
-// connectOne gives one address its share of the time that is left, so that a silent one does not use it up.
+// connectOne gives one address its share of the remaining time, so that a silent address does not use all of it.
 func (g *Guard) connectOne(ctx context.Context, network, address string, trusted bool, left int) (net.Conn, error) {
 	if deadline, ok := ctx.Deadline(); ok && left > 1 {
 		share := time.Until(deadline) / time.Duration(left)
@@ -65,9 +64,9 @@ func (g *Guard) connectOne(ctx context.Context, network, address string, trusted
 	return g.connect(ctx, network, address, trusted)
 }
 
-// resolve returns the addresses of host, in the resolver's order. A *RefusedError is for the first that is refused, even
-// where others would do: a name with one bad address is under somebody's hand. The address is told to OnRefused and to
-// nobody else: the names of a network are not for callers to look up.
+// resolve returns the addresses of host in the resolver's order. If any address is refused, it returns a *RefusedError even
+// if others are allowed, because someone may control that name. Only OnRefused gets the address: callers must not be able to
+// look up a network's names.
 func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	trusted := g.trusts(host)
 	if addr, err := netip.ParseAddr(host); err == nil {
@@ -75,7 +74,7 @@ func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 	}
 	name := host
 	if !trusted {
-		name += "." // absolute: the search list of this machine's network has no say
+		name += "." // absolute: ignores the search list of this machine's network
 	}
 	addrs, err := g.resolver.LookupNetIP(ctx, "ip", name)
 	if err != nil {
@@ -94,7 +93,7 @@ func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 	return addrs, nil
 }
 
-// dialer connects to literal addresses and judges each as the socket is about to connect.
+// dialer connects to literal addresses. It checks each address just before the socket connects.
 func (g *Guard) dialer() func(ctx context.Context, network, address string, trusted bool) (net.Conn, error) {
 	free := net.Dialer{KeepAlive: 30 * time.Second}
 	guarded := free

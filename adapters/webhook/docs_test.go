@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-dev/belfry/internal/receivertest"
 )
 
-// The verification examples that readers copy from the guide are the programs that the tests run.
+// The verification examples in the guide are the programs that the tests run.
 func TestGuideShowsTheProgramsThatRun(t *testing.T) {
 	guide, err := os.ReadFile(filepath.Join("..", "..", "docs", "webhooks.md"))
 	if err != nil {
@@ -26,7 +26,7 @@ func TestGuideShowsTheProgramsThatRun(t *testing.T) {
 	}
 }
 
-// A header that deliveries carry and the guide does not name would be a contract nobody knows.
+// The guide names every header of a delivery: readers could not rely on any other.
 func TestGuideNamesEveryHeader(t *testing.T) {
 	guide, err := os.ReadFile(filepath.Join("..", "..", "docs", "webhooks.md"))
 	if err != nil {

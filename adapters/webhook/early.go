@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	earlyTime    = 2 * time.Second  // for all look-ups of one call
-	earlyLookups = 16               // look-ups of one call at once
-	earlyHosts   = 256              // hosts looked up by one call; the rest is left to the dial
-	earlyKeep    = 10 * time.Second // how long what a host resolved to is believed here
-	earlyKept    = 4096             // hosts remembered
+	earlyTime    = 2 * time.Second  // for all look-ups in one call
+	earlyLookups = 16               // concurrent look-ups in one call
+	earlyHosts   = 256              // hosts looked up in one call; the dial checks the others
+	earlyKeep    = 10 * time.Second // how long a result is used
+	earlyKept    = 4096             // maximum hosts remembered
 )
 
-// early remembers what hosts resolved to a moment ago, for CheckTargets alone: the dial always looks up anew.
+// early caches recent look-ups, only for CheckTargets. The dial always resolves again.
 type early struct {
 	mu    sync.Mutex
 	hosts map[string]earlyVerdict
@@ -30,12 +30,12 @@ type earlyVerdict struct {
 	until   time.Time
 }
 
-// CheckTargets is what create and change ask: CheckTarget for each target, and it refuses those whose host has, now,
-// an address that is refused. It tells early what the dial would refuse later. A name that does not resolve now, or
-// not within two seconds, passes here: the dial judges it again. Answer i is for target i.
+// CheckTargets is the check at create and change. It calls CheckTarget for each target, and also refuses targets whose host
+// currently has a refused address. So callers learn early what the dial would refuse later. A name that does not resolve
+// within two seconds passes here; the dial checks it again. Error i is for target i.
 func (g *Guard) CheckTargets(ctx context.Context, targets []json.RawMessage) []error {
 	answers, hosts := make([]error, len(targets)), make([]string, len(targets))
-	unknown := map[string]error{} // hosts to be looked up
+	unknown := map[string]error{} // hosts to look up
 	now := time.Now()
 	for i, raw := range targets {
 		target, err := g.parseTarget(raw)
@@ -45,7 +45,7 @@ func (g *Guard) CheckTargets(ctx context.Context, targets []json.RawMessage) []e
 		}
 		host := target.url.Hostname()
 		if _, err := netip.ParseAddr(host); err == nil || g.trusts(host) {
-			continue // judged by its text
+			continue // decided by its text
 		}
 		hosts[i] = host
 		if refused, known := g.early.get(host, now); known {
@@ -63,7 +63,7 @@ func (g *Guard) CheckTargets(ctx context.Context, targets []json.RawMessage) []e
 	return answers
 }
 
-// lookUp fills in which hosts are refused.
+// lookUp sets the errors of refused hosts.
 func (g *Guard) lookUp(ctx context.Context, hosts map[string]error) {
 	if len(hosts) == 0 {
 		return
@@ -111,7 +111,7 @@ func (e *early) put(host string, refused error) {
 	e.hosts[host] = earlyVerdict{refused, time.Now().Add(earlyKeep)}
 }
 
-// atURL names the field that a host's refusal is about.
+// atURL sets the field of a host's refusal.
 func atURL(refused error) error {
 	if refused == nil {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/belfry-dev/belfry/internal/dnstest"
 )
 
-// What create and change ask refuses what a name resolves to as well, item by item, and leaves to the dial what
-// does not resolve.
+// Create and change also refuse targets by their resolved addresses, item by item. A name that does not resolve is left to
+// the dial.
 func TestCheckTargetsLooksUpNames(t *testing.T) {
 	dns := dnstest.Start(t)
 	dns.Set("public.example.com", "93.184.216.34", "2606:4700:4700::1111")
@@ -30,7 +30,7 @@ func TestCheckTargetsLooksUpNames(t *testing.T) {
 	for _, row := range urls {
 		targets = append(targets, targetOf(row.url))
 	}
-	for round := range 2 { // the second time from memory
+	for round := range 2 { // the second time from the cache
 		for i, err := range g.CheckTargets(t.Context(), targets) {
 			var field *core.FieldError
 			if (err != nil) != urls[i].refused || err != nil && (!errors.As(err, &field) || field.Field != "target.url") {
@@ -40,7 +40,7 @@ func TestCheckTargetsLooksUpNames(t *testing.T) {
 	}
 }
 
-// A batch to thousands of hosts asks for some of them, and leaves the others to the dial.
+// A batch to thousands of hosts checks some of them and leaves the others to the dial.
 func TestCheckTargetsBoundsItsLookUps(t *testing.T) {
 	dns := dnstest.Start(t)
 	g := newGuard(t, GuardOptions{Resolver: dns.Resolver()})

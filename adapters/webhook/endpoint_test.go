@@ -15,7 +15,7 @@ import (
 	"github.com/belfry-dev/belfry/internal/dnstest"
 )
 
-// routeTo is the route of a job of this tenant and type to this URL.
+// routeTo returns the route of a job with this tenant and type to this URL.
 func routeTo(tb testing.TB, w *Webhook, id int64, tenant, typ, url string) route {
 	tb.Helper()
 	job := &core.Job{ID: id, Tenant: tenant, Type: typ, Target: targetOf(url)}
@@ -26,14 +26,14 @@ func routeTo(tb testing.TB, w *Webhook, id int64, tenant, typ, url string) route
 	return routeOf(target, job)
 }
 
-// What fails by its answers holds back what goes to the same URL, of the same type and tenant, and nothing else of the
-// host. What cannot be connected to holds back all that goes to the same host, port and scheme.
+// Failing answers pause deliveries to the same URL with the same type and tenant, and no others of the host. Failing
+// connections pause all deliveries to the same host, port and scheme.
 func TestFailuresHoldBackTheirOwn(t *testing.T) {
 	const bad = "https://h.example/in?shop=1"
 	for name, c := range map[string]struct {
 		tenant, typ, url string
-		byAnswers        bool // held back when bad fails by its answers
-		byConnections    bool // held back when bad cannot be connected to
+		byAnswers        bool // paused when bad fails with answers
+		byConnections    bool // paused when bad fails to connect
 	}{
 		"the same":                      {"acme", "hook", bad, true, true},
 		"the same host, spelled apart":  {"acme", "hook", "https://H.example:443/in?shop=1", false, true},
@@ -72,7 +72,7 @@ func TestFailuresHoldBackTheirOwn(t *testing.T) {
 	}
 }
 
-// A host whose bad path is asked once a second, however it fails, delivers to its good path at once.
+// A host whose bad path gets one request a second, with any kind of failure, delivers to its good path at once.
 func TestBadPathKeepsNoGoodOneWaiting(t *testing.T) {
 	release := make(chan struct{})
 	t.Cleanup(func() { close(release) })
@@ -136,7 +136,7 @@ func TestBadPathKeepsNoGoodOneWaiting(t *testing.T) {
 	}
 }
 
-// A job's own timeout, however short, does not make others believe that a host cannot be connected to.
+// A job's own short timeout does not count as a failed connection for other jobs.
 func TestShortTimeoutOfAJobSpeaksForNoHost(t *testing.T) {
 	end := undelivered(cancelled(core.ErrTimeout), context.Background(), "h:443", core.ErrTimeout)
 	if end.host != unknown || end.endpoint != unhealthy {
@@ -153,7 +153,7 @@ func cancelled(cause error) context.Context {
 	return ctx
 }
 
-// A target that is connected to and then silent is no reason to keep others from its host until it answers.
+// A silent target with a working connection does not block other deliveries to its host.
 func TestProbeOfAHostEndsWithTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newAdmission(50)
@@ -185,7 +185,7 @@ func TestProbeOfAHostEndsWithTheConnection(t *testing.T) {
 	})
 }
 
-// A job that always fails is not every probe of its endpoint: one that was turned away meanwhile has the next.
+// A job that always fails is not every probe of its endpoint: a job refused since gets the next one.
 func TestProbeIsFair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newAdmission(50)
@@ -220,7 +220,7 @@ func TestProbeIsFair(t *testing.T) {
 			}
 			fails(p)
 		}
-		_, err = g.enter(t.Context(), good) // and then it is cancelled
+		_, err = g.enter(t.Context(), good) // it is cancelled afterwards
 		snoozed(t, err)
 		time.Sleep(breakerTestOptions.Pause)
 		_, err = g.enter(t.Context(), bad)
@@ -232,7 +232,7 @@ func TestProbeIsFair(t *testing.T) {
 	})
 }
 
-// However many hosts, paths, queries, tenants and types fail, memory is bounded; what is in use is never forgotten.
+// Memory is bounded, however many hosts, paths, queries, tenants and types fail. A place in use is never forgotten.
 func TestMemoryOfFailuresIsBounded(t *testing.T) {
 	for name, vary := range map[string]func(r *route, i int){
 		"hosts":     func(r *route, i int) { r.host = fmt.Sprintf("h%d:80", i) },
@@ -272,7 +272,7 @@ func TestMemoryOfFailuresIsBounded(t *testing.T) {
 	}
 }
 
-// Of what is forgotten for want of room, what is left alone goes last.
+// When places are dropped to make space, paused ones are dropped last.
 func TestOpenBreakersAreForgottenLast(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	opts := breakerTestOptions
@@ -296,7 +296,7 @@ func TestOpenBreakersAreForgottenLast(t *testing.T) {
 	}
 }
 
-// No event holds a URL: a path or a query may be a secret.
+// No event contains a URL: its path or query may be a secret.
 func TestEventsOfEndpointsHoldNoURL(t *testing.T) {
 	var told []HostEvent
 	w := newWebhook(t, Options{Breaker: BreakerOptions{Failures: 1}, OnEvent: func(e HostEvent) { told = append(told, e) }})
@@ -313,7 +313,7 @@ func TestEventsOfEndpointsHoldNoURL(t *testing.T) {
 	}
 }
 
-// A failure speaks for the host where there was no connection, and for the endpoint where there was one.
+// A failure without a connection counts for the host, and one with a connection for the endpoint.
 func TestWhatAFailureSpeaksFor(t *testing.T) {
 	gone, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

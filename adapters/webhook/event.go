@@ -2,13 +2,13 @@ package webhook
 
 import "time"
 
-// HostEventKind says what changed at a host, or at one of its endpoints.
+// HostEventKind says what changed at a host or one of its endpoints.
 type HostEventKind string
 
 // The kinds of events. Each is reported once per change.
 const (
 	HostPaused     HostEventKind = "webhook host left alone"     // after failed connections in a row; not repeated before HostBack
-	HostBack       HostEventKind = "webhook host is back"        // it was connected to
+	HostBack       HostEventKind = "webhook host is back"        // a connection succeeded
 	HostFull       HostEventKind = "webhook host is full"        // jobs are snoozed: the maximum of deliveries is running
 	HostFree       HostEventKind = "webhook host has room"       // half of the places are free again
 	EndpointPaused HostEventKind = "webhook endpoint left alone" // after failed attempts in a row; not repeated before EndpointBack
@@ -22,8 +22,8 @@ type HostEvent struct {
 	Tenant   string        // of an endpoint
 	Type     string        // of an endpoint
 	Failures int           // in a row (HostPaused, EndpointPaused)
-	Pause    time.Duration // the first (HostPaused, EndpointPaused)
-	PerHost  int           // places (HostFull)
+	Pause    time.Duration // the first one (HostPaused, EndpointPaused)
+	PerHost  int           // slots of the host (HostFull)
 }
 
 // report passes events to OnEvent. admission.mu must not be held.
@@ -35,7 +35,7 @@ func (g *admission) report(events ...HostEvent) {
 	}
 }
 
-// hostChange returns the event of a change of a host's breaker, if there is one.
+// hostChange returns the event for a change of a host's breaker, or the zero event.
 func hostChange(r route, before, after breaker) HostEvent {
 	switch {
 	case before.pause == 0 && after.pause > 0:
@@ -46,7 +46,8 @@ func hostChange(r route, before, after breaker) HostEvent {
 	return HostEvent{}
 }
 
-// endpointChange is the same for an endpoint. It names the host, the tenant and the type: a URL may hold a secret.
+// endpointChange does the same for an endpoint. The event names the host, the tenant and the type, but not the URL, which
+// may contain a secret.
 func endpointChange(r route, before, after breaker) HostEvent {
 	e := hostChange(r, before, after)
 	switch e.Kind {
@@ -61,7 +62,7 @@ func endpointChange(r route, before, after breaker) HostEvent {
 	return e
 }
 
-// filledLocked notes that the host is full; admission.mu is held.
+// filledLocked records that the host is full. The caller holds admission.mu.
 func (g *admission) filledLocked(p *pass) HostEvent {
 	if p.host.full {
 		return HostEvent{}
@@ -70,7 +71,7 @@ func (g *admission) filledLocked(p *pass) HostEvent {
 	return HostEvent{Kind: HostFull, Host: p.route.host, PerHost: g.bounds.perHost}
 }
 
-// drainedLocked notes that a full host has room again now that a delivery has ended; admission.mu is held.
+// drainedLocked records that a full host has free slots again after a delivery ended. The caller holds admission.mu.
 func (g *admission) drainedLocked(p *pass) HostEvent {
 	if !p.host.full || p.host.inFlight > g.bounds.perHost/2 {
 		return HostEvent{}

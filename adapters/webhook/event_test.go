@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What happens at a host is told once per change, not once per job.
+// Each change at a host is reported once, not once per job.
 func TestHostEventsAreToldOncePerChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newAdmission(4)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// FuzzCheckURL holds what the guard lets pass against judges that are not the guard's: the standard library's
-// classes of addresses, the C library's reading of numbers, and the host that an HTTP client would connect to.
+// FuzzCheckURL compares the guard with independent checks: the standard library's classes of addresses, the C library's
+// parsing of numbers, and the host that an HTTP client would connect to.
 func FuzzCheckURL(f *testing.F) {
 	for _, raw := range hostileURLs(f) {
 		f.Add(raw)
@@ -66,7 +66,7 @@ func FuzzCheckURL(f *testing.F) {
 	})
 }
 
-// FuzzOpen holds that nothing but what was minted opens, and that what opens mints the same again.
+// FuzzOpen checks that only minted tokens open, and that an opened token is minted the same again.
 func FuzzOpen(f *testing.F) {
 	l := newLeases(f, "a")
 	f.Add("blt1_AAAA")

@@ -15,31 +15,31 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// maxURLBytes bounds a target's URL.
+// maxURLBytes is the maximum length of a target's URL.
 const maxURLBytes = 4096
 
 // GuardOptions are the settings of a Guard.
 type GuardOptions struct {
-	// Allow lists what may be reached beyond public addresses: CIDRs ("10.1.0.0/16"), addresses ("127.0.0.1"),
-	// host names ("hooks.corp.example") and all names below one ("*.corp.example"). An allowed name may resolve
-	// to any address; names and literal addresses that are allowed may be reached on any port. Zero means nothing.
+	// Allow lists destinations beyond public addresses: CIDRs ("10.1.0.0/16"), addresses ("127.0.0.1"), host names
+	// ("hooks.corp.example") and all names below a domain ("*.corp.example"). An allowed name may resolve to any address.
+	// Allowed names and literal addresses may be reached on any port. Zero means none.
 	Allow []string
-	// AlsoAllow is more of the same, as long as While says so, which is asked each time. A nil While is never.
+	// AlsoAllow adds such destinations while While returns true; it is called each time. A nil While means never.
 	AlsoAllow []string
 	While     func() bool
-	// Ports that a URL may name. Zero means 80, 443, 8080 and 8443.
+	// Ports are the ports that a URL may name. Zero means 80, 443, 8080 and 8443.
 	Ports []int
-	// Resolver looks names up. Zero means net.DefaultResolver.
+	// Resolver resolves names. Zero means net.DefaultResolver.
 	Resolver *net.Resolver
-	// DialTimeout bounds looking a name up and connecting to its addresses. Zero means 10 s.
+	// DialTimeout bounds resolving a name and connecting to its addresses. Zero means 10 s.
 	DialTimeout time.Duration
-	// OnRefused is told which address a name resolved to when that is why it was refused, once a minute for each name.
-	// It must not block. Nil means nobody is told.
+	// OnRefused is called with the refused address that a name resolved to, once a minute for each name. It must not block.
+	// Nil means no call.
 	OnRefused func(host string, address netip.Addr)
 }
 
-// Guard decides which URLs a job may be delivered to. One Guard judges at create, change, test and delivery, so
-// that no way in is laxer than another. It is safe for concurrent use.
+// Guard decides which URLs a job may be delivered to. The same Guard checks at create, change, test and delivery, so that no
+// path is less strict. It is safe for concurrent use.
 type Guard struct {
 	public   *ssrf.Guardian
 	allow    allowList
@@ -53,22 +53,22 @@ type Guard struct {
 	connect  func(ctx context.Context, network, address string, trusted bool) (net.Conn, error)
 }
 
-// RefusedError says that the guard refuses a URL or an address, and by which rule. Its text holds no user, password,
-// path or query of the URL, and no address.
+// RefusedError says that the guard refuses a URL or an address, and by which rule. Its text contains no user, password, path
+// or query of the URL, and no address.
 type RefusedError struct{ Rule string }
 
 func (e *RefusedError) Error() string { return e.Rule }
 
 func refuse(format string, args ...any) error { return &RefusedError{fmt.Sprintf(format, args...)} }
 
-// allowList is what may be reached beyond public addresses.
+// allowList holds the destinations allowed beyond public addresses.
 type allowList struct {
 	networks []netip.Prefix
 	names    map[string]bool
 	suffixes []string // ".corp.example"
 }
 
-// NewGuard reads the allow-lists. The error names the entry that is neither a network nor a name.
+// NewGuard reads the allow-lists. The error names an entry that is neither a network nor a name.
 func NewGuard(opts GuardOptions) (*Guard, error) {
 	g := &Guard{
 		while: opts.While, ports: opts.Ports, resolver: opts.Resolver, timeout: opts.DialTimeout,
@@ -112,7 +112,7 @@ func parseNetwork(entry string) (netip.Prefix, bool) {
 		return netip.PrefixFrom(addr, addr.BitLen()), true
 	}
 	prefix, err := netip.ParsePrefix(entry)
-	if err != nil || prefix.Addr().Is4In6() || prefix != prefix.Masked() { // 10.1.2.3/8: one machine is meant, or a mistake
+	if err != nil || prefix.Addr().Is4In6() || prefix != prefix.Masked() { // 10.1.2.3/8 is a mistake, or means one machine
 		return netip.Prefix{}, false
 	}
 	return prefix, true
@@ -152,14 +152,14 @@ func (a *allowList) allows(addr netip.Addr) bool {
 	return slices.ContainsFunc(a.networks, func(network netip.Prefix) bool { return network.Contains(addr) })
 }
 
-// trusts reports whether this host name is on an allow-list.
+// trusts reports whether a host name is on an allow-list.
 func (g *Guard) trusts(host string) bool {
 	return g.allow.trusts(host) || g.also.trusts(host) && g.while()
 }
 
-// CheckURL refuses a URL that no delivery may go to, by what its text says alone: scheme, user, host in any odd
-// form, port, literal addresses. The error is a *RefusedError. A name that passes may still resolve to an address
-// that is refused: see CheckResolved, and the dial, which judges again.
+// CheckURL refuses a URL by its text alone: scheme, user, host in any unusual form, port, literal addresses. The error is a
+// *RefusedError. An accepted name may still resolve to a refused address: see CheckResolved, and the dial, which checks
+// again.
 func (g *Guard) CheckURL(raw string) error {
 	_, err := g.parse(raw)
 	return err
@@ -191,7 +191,7 @@ func (g *Guard) parse(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// checkPort accepts the ports that every URL may name.
+// checkPort accepts the ports that any URL may name.
 func (g *Guard) checkPort(u *url.URL) error {
 	if err := checkPortRange(u); err != nil {
 		return err
@@ -202,7 +202,7 @@ func (g *Guard) checkPort(u *url.URL) error {
 	return nil
 }
 
-// checkPortRange accepts any port there is.
+// checkPortRange accepts any valid port.
 func checkPortRange(u *url.URL) error {
 	if strings.HasSuffix(u.Host, ":") {
 		return refuse("the URL's port is empty")
@@ -213,7 +213,7 @@ func checkPortRange(u *url.URL) error {
 	return nil
 }
 
-// portOf is the port a URL leads to; 0 when it has none that is a number.
+// portOf returns the port of a URL, or 0 if it is not a number.
 func portOf(u *url.URL) int {
 	switch {
 	case u.Port() != "":
@@ -225,8 +225,8 @@ func portOf(u *url.URL) int {
 	return 443
 }
 
-// CheckResolved is CheckURL, and also looks the host up and refuses it if any address it has now is refused. It
-// tells early what the dial would refuse later; a name that does not resolve now is not refused.
+// CheckResolved calls CheckURL, resolves the host and refuses it if any current address is refused. So callers learn early
+// what the dial would refuse later. A name that does not resolve now is not refused.
 func (g *Guard) CheckResolved(ctx context.Context, raw string) error {
 	u, err := g.parse(raw)
 	if err != nil {
@@ -242,10 +242,9 @@ func (g *Guard) CheckResolved(ctx context.Context, raw string) error {
 	return nil
 }
 
-// judge refuses an address that is not public unless the allow-list has it: loopback, private, link-local (where
-// clouds keep their metadata), carrier NAT, multicast, reserved, documentation, benchmarking, unique local, and
-// every form that carries an IPv4 address inside an IPv6 one. The table is the library's, made from IANA's
-// special-purpose registries.
+// judge refuses an address that is not public, unless the allow-list contains it: loopback, private, link-local (the
+// metadata servers of clouds), carrier NAT, multicast, reserved, documentation, benchmarking, unique local, and every form
+// that embeds an IPv4 address in an IPv6 one. The library's table comes from IANA's special-purpose registries.
 func (g *Guard) judge(addr netip.Addr) error {
 	addr = addr.Unmap()
 	if g.allows(addr) {
@@ -261,7 +260,7 @@ func (g *Guard) allows(addr netip.Addr) bool {
 	return g.allow.allows(addr) || g.also.allows(addr) && g.while()
 }
 
-// isISATAP reports whether the address ends as RFC 5214 has it: 0000:5efe or 0200:5efe, then an IPv4 address.
+// isISATAP reports whether the address ends as in RFC 5214: 0000:5efe or 0200:5efe, then an IPv4 address.
 func isISATAP(addr netip.Addr) bool {
 	if !addr.Is6() {
 		return false

@@ -17,7 +17,7 @@ import (
 	"github.com/belfry-dev/belfry/internal/dnstest"
 )
 
-// hostileURLs must be refused by their text alone. None is ever dialled.
+// hostileURLs must be refused by their text alone. No test dials them.
 func hostileURLs(t testing.TB) (urls []string) {
 	text, err := os.ReadFile(filepath.Join("testdata", "hostile_urls.json"))
 	if err == nil {
@@ -55,7 +55,7 @@ func TestHostileURLsAreRefusedAtEveryStage(t *testing.T) {
 	}
 }
 
-// The dial is the last judge: what a text check would miss is refused there too.
+// The dial checks last: it refuses addresses that a check of the text misses.
 func TestHostileAddressesAreRefusedAtTheDial(t *testing.T) {
 	w, dialled := newDialess(t, GuardOptions{})
 	tried := 0
@@ -120,7 +120,7 @@ func TestAllowList(t *testing.T) {
 	}
 }
 
-// Refusals go into answers and error histories: they must not carry what a URL may hide.
+// Refusals appear in answers and error histories, so they must not contain secret parts of a URL.
 func TestRefusalsTellNothing(t *testing.T) {
 	g := newGuard(t, GuardOptions{})
 	for _, raw := range []string{
@@ -142,7 +142,7 @@ func newGuard(t testing.TB, opts GuardOptions) *Guard {
 	return g
 }
 
-// newDialess is a Webhook that notes the addresses it would connect to, and connects to none.
+// newDialess returns a Webhook that records the addresses to connect to, and never connects.
 func newDialess(t testing.TB, opts GuardOptions) (w *Webhook, dialled func() []string) {
 	t.Helper()
 	g := newGuard(t, opts)

@@ -7,22 +7,21 @@ import (
 	"strings"
 )
 
-// allowSetting is the setting of GuardOptions.Allow in Belfry's programs, for texts.
+// allowSetting is the setting for GuardOptions.Allow in Belfry's programs, for error texts.
 const allowSetting = "BELFRY_WEBHOOK_ALLOW"
 
-// localNames end the names that never are public hosts: loopback (RFC 6761), multicast DNS (RFC 6762), home
-// networks (RFC 8375), the private zone of ICANN where clouds keep their metadata servers, and what many systems
-// add to localhost.
+// localNames are suffixes of names that are never public hosts: loopback (RFC 6761), multicast DNS (RFC 6762), home networks
+// (RFC 8375), ICANN's private zone, which clouds use for metadata servers, and names that many systems add to localhost.
 var localNames = []string{".localhost", ".localdomain", ".local", ".internal", ".home.arpa", ".in-addr.arpa", ".ip6.arpa"}
 
-// checkHost judges the host of u and, unless the allow-list has the host, its port.
+// checkHost checks the host of u and, unless the allow-list contains the host, its port.
 func (g *Guard) checkHost(u *url.URL) error {
 	host := u.Hostname()
 	if strings.HasPrefix(u.Host, "[") || strings.Contains(host, ":") {
 		return g.checkLiteral(u, host)
 	}
 	if endsInNumber(host) {
-		// What resolvers and libc read as an IPv4 address in another spelling: 2130706433, 0x7f.1, 127.1, 0177.0.0.1.
+		// Resolvers and libc read these as IPv4 addresses in another spelling: 2130706433, 0x7f.1, 127.1, 0177.0.0.1.
 		return g.checkLiteral(u, host)
 	}
 	if err := checkName(host); err != nil {
@@ -56,8 +55,8 @@ func (g *Guard) checkLiteral(u *url.URL, host string) error {
 	return g.checkPort(u)
 }
 
-// endsInNumber is the URL standard's test for a host that is meant as an IPv4 address: its last label, a
-// trailing dot aside, is all digits or hexadecimal after 0x.
+// endsInNumber is the URL standard's test for a host that means an IPv4 address: its last label, ignoring a trailing dot, is
+// all digits, or hexadecimal after 0x.
 func endsInNumber(host string) bool {
 	host = strings.TrimSuffix(host, ".")
 	last := strings.ToLower(host[strings.LastIndexByte(host, '.')+1:])
@@ -71,8 +70,8 @@ func endsInNumber(host string) bool {
 	return last != "" && strings.Trim(last, digits) == ""
 }
 
-// checkName accepts host names as DNS has them: labels of ASCII letters, digits, - and _, up to 63 long, up to 253
-// in all, without a trailing dot.
+// checkName accepts host names in DNS form: labels of ASCII letters, digits, - and _, up to 63 bytes each and 253 in total,
+// without a trailing dot.
 func checkName(host string) error {
 	if len(host) > 253 {
 		return errors.New("is longer than 253 characters")
@@ -98,7 +97,7 @@ func checkName(host string) error {
 	return nil
 }
 
-// isLocalName reports whether a name can only mean something near: one label, or a zone of localNames.
+// isLocalName reports whether a name must be local: it has one label, or ends in one of localNames.
 func isLocalName(host string) bool {
 	host = strings.ToLower(host)
 	if !strings.Contains(host, ".") {

@@ -13,13 +13,13 @@ import (
 	"github.com/belfry-dev/belfry/internal/receivertest"
 )
 
-// deliveries to the receiver of each language.
+// deliveries is the number of deliveries to the receiver in each language.
 var deliveries = map[string]int{"go": 1_000, "python": 10_000, "node": 1_000}
 
 const root = "../.."
 
-// Receivers in other languages verify what is delivered, through a rotation of the secret, and refuse what was
-// changed and what is old. A delivery that comes again carries the same id, and its work is done once.
+// Receivers in other languages verify deliveries during a rotation of the secret, and refuse changed and old ones. A
+// repeated delivery has the same id, and its work is done once.
 func TestReceiversInOtherLanguagesVerify(t *testing.T) {
 	old, fresh := secretOf(bytes.Repeat([]byte("o"), 24)), secretOf(bytes.Repeat([]byte("n"), 64))
 	for language, count := range deliveries {
@@ -34,7 +34,7 @@ func TestReceiversInOtherLanguagesVerify(t *testing.T) {
 			deliverAll(t, during, withOld, count/4, count/4)
 			deliverAll(t, during, withFresh, 0, count/4)
 			deliverAll(t, after, withFresh, count/4, count-3*(count/4))
-			deliverAll(t, after, withFresh, 0, 20) // again: the answers were lost, say
+			deliverAll(t, after, withFresh, 0, 20) // again, as after lost answers
 			refuses(t, before, withFresh, "signed by the old secret alone")
 			refuses(t, after, withOld, "signed by the new secret alone")
 			for name, shift := range map[string]time.Duration{"six minutes old": -6 * time.Minute, "of six minutes ahead": 6 * time.Minute} {
@@ -67,7 +67,7 @@ func exampleJob(url string, id int) *core.Job {
 	}
 }
 
-// deliverAll delivers jobs first … first+count-1, each of which must be done.
+// deliverAll delivers jobs first … first+count-1, and checks that each is done.
 func deliverAll(t *testing.T, w *Webhook, to *receivertest.Receiver, first, count int) {
 	t.Helper()
 	var wait sync.WaitGroup
@@ -84,7 +84,7 @@ func deliverAll(t *testing.T, w *Webhook, to *receivertest.Receiver, first, coun
 	wait.Wait()
 }
 
-// refuses delivers one job, which the receiver must answer with 401.
+// refuses delivers one job that the receiver must answer with 401.
 func refuses(t *testing.T, w *Webhook, to *receivertest.Receiver, what string) {
 	t.Helper()
 	_, err := w.Work(t.Context(), exampleJob(to.URL, 1_000_000))
@@ -93,7 +93,7 @@ func refuses(t *testing.T, w *Webhook, to *receivertest.Receiver, what string) {
 	}
 }
 
-// tampered sends deliveries of which one part was changed after signing.
+// tampered sends deliveries with one part changed after signing.
 func tampered(t *testing.T, w *Webhook, to *receivertest.Receiver) {
 	t.Helper()
 	job := exampleJob(to.URL, 2_000_000)
@@ -118,7 +118,7 @@ func tampered(t *testing.T, w *Webhook, to *receivertest.Receiver) {
 			req.Header.Del(name)
 		default:
 			text := []byte(req.Header.Get(name))
-			text[len(text)/2] ^= 1 // not the end, where base64 has bits that mean nothing
+			text[len(text)/2] ^= 1 // not at the end, where base64 has unused bits
 			req.Header.Set(name, string(text))
 		}
 		resp, err := http.DefaultClient.Do(req)

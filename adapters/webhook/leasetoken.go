@@ -14,26 +14,25 @@ import (
 )
 
 const (
-	leasePrefix   = "blt1_" // names the form, so that a later one can be told apart
+	leasePrefix   = "blt1_" // identifies the format, so that a later one can be distinguished
 	leaseDomain   = "belfry lease token 1\x00"
 	minLeaseBytes = 32 // of a key
 )
 
-// ErrLeaseToken is the error of a text that is no lease token of this server. It says no more, so that a
-// guesser learns nothing.
+// ErrLeaseToken is the error for a text that is not a lease token of this server. It gives no reason, so that a guesser
+// learns nothing.
 var ErrLeaseToken = errors.New("not a lease token of this server")
 
-// LeaseTokens makes and reads lease tokens: proof that the holder was given one attempt of one job. A token is
-// good for as long as that attempt's lease token is the row's; the row decides that, not this type.
+// LeaseTokens makes and opens lease tokens, which prove that the holder received one attempt of one job. A token is valid as
+// long as its number is the row's lease token. The caller checks the row; this type does not.
 type LeaseTokens struct {
 	keys  [][]byte
 	scope func(ctx context.Context, id int64) string
 }
 
-// NewLeaseTokens takes the server's keys, each of at least 32 random bytes. The first signs; all are tried
-// when a token is opened, so that keys can be rotated. Every process of one installation needs the same. scope tells jobs
-// apart whose id was given again after a restore: a token of the one is not good for the other. Nil means that ids are
-// given once.
+// NewLeaseTokens takes the server's keys, each of at least 32 random bytes. The first key signs. Opening tries all keys, so
+// that keys can be rotated. Every process of an installation needs the same keys. scope distinguishes jobs with the same id
+// before and after a restore: a token of one is invalid for the other. Nil means that ids are never reused.
 func NewLeaseTokens(keys [][]byte, scope func(ctx context.Context, id int64) string) (*LeaseTokens, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("lease keys: none given, at least one is needed")
@@ -57,7 +56,7 @@ func (l *LeaseTokens) Mint(ctx context.Context, ref core.Ref) string {
 	return leasePrefix + base64.RawURLEncoding.EncodeToString(append(body, leaseMAC(l.keys[0], body, l.scope(ctx, ref.ID))...))
 }
 
-// Open returns the job and lease token that a token was minted for, or ErrLeaseToken.
+// Open returns the job and lease token of a token made by Mint, or ErrLeaseToken.
 func (l *LeaseTokens) Open(ctx context.Context, token string) (core.Ref, error) {
 	text, ok := strings.CutPrefix(token, leasePrefix)
 	if !ok || len(text) != base64.RawURLEncoding.EncodedLen(16+sha256.Size) {

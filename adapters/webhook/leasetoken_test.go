@@ -24,7 +24,7 @@ func TestLeaseTokensRoundTrip(t *testing.T) {
 	}
 }
 
-// Every single changed character, and everything that was not minted, is refused by the same error.
+// Every token with one changed character, and every text that was not minted, gets the same error.
 func TestLeaseTokensThatWereNotMinted(t *testing.T) {
 	l := newLeases(t, "a")
 	token := l.Mint(t.Context(), core.Ref{ID: 42, Token: 7})
@@ -70,7 +70,7 @@ func newLeases(t testing.TB, keys ...string) *LeaseTokens {
 	return l
 }
 
-// A token of a job whose id was given again after a restore is not good for the other job.
+// After a restore, the token of a job is invalid for another job with the same id.
 func TestLeaseTokenIsOfOneInstallation(t *testing.T) {
 	of := func(installation string) *LeaseTokens {
 		l, err := NewLeaseTokens([][]byte{bytes.Repeat([]byte("k"), 32)}, func(context.Context, int64) string { return installation })

@@ -22,11 +22,12 @@ import (
 	"github.com/belfry-dev/belfry/internal/dnstest"
 )
 
-// anAddress finds IPv4 addresses, and IPv6 ones in what of them no other text has: two colons, or three groups.
+// anAddress matches IPv4 addresses, and the part of IPv6 addresses that other texts do not have: two colons, or three
+// groups.
 var anAddress = regexp.MustCompile(`\d{1,3}(\.\d{1,3}){3}|[0-9a-f]*::[0-9a-f]*|([0-9a-f]{1,4}:){3}`)
 
-// What a caller reads of a host that is refused or cannot be reached names the host as the caller wrote it, and tells
-// no address, no server and no name of the network: those go to the operator's log.
+// Errors about a refused or unreachable host name the host as the caller wrote it. They contain no address, server or name
+// of the network; only the operator's log does.
 func TestCallersAreToldNoAddress(t *testing.T) {
 	dns := dnstest.Start(t)
 	told := map[string][]netip.Addr{}
@@ -61,7 +62,7 @@ func bracketed(address string) string {
 	return address
 }
 
-// Every fault of the network that there is a text for, and one that there is none for, with inside addresses in it.
+// These are all network errors with a text of their own, and one without, with internal addresses in them.
 func TestFaultsOfTheNetworkTellNoAddress(t *testing.T) {
 	const address, name = "10.9.9.9", "db.corp.internal"
 	over := func(err error) error {

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// maxPlaces bounds how many hosts, and how many endpoints, are remembered beside those in use.
+// maxPlaces is the maximum number of remembered hosts, and of endpoints, besides those in use.
 const maxPlaces = 4096
 
-// places are the hosts or endpoints that are in use or failed lately.
+// places holds the hosts or endpoints that are in use or failed recently.
 type places map[placeKey]*place
 
-// use counts a user of the place of that key, which may be new.
+// use counts a user of the place with that key, and creates it if necessary.
 func (ps places) use(key placeKey, now time.Time, opts BreakerOptions) *place {
 	p := ps[key]
 	if p == nil {
@@ -25,10 +25,10 @@ func (ps places) use(key placeKey, now time.Time, opts BreakerOptions) *place {
 	return p
 }
 
-// forgotten reports whether nothing is worth remembering.
+// forgotten reports whether the place has no state to keep.
 func (p *place) forgotten() bool { return p.users == 0 && p.breaker.failures == 0 }
 
-// count adds to the deliveries in flight of the route's tenant and path at this host.
+// count adds n to the deliveries in flight of the route's tenant and path at this host.
 func (p *place) count(r route, n int) {
 	if p.parties == nil {
 		p.parties = map[placeKey]int{}
@@ -40,8 +40,9 @@ func (p *place) count(r route, n int) {
 	}
 }
 
-// sweep drops what failed long ago once there are maxPlaces. If that does not make room it drops a quarter of what is
-// not in use: first what is not left alone, then what may be probed soonest. A place that is forgotten starts afresh.
+// sweep makes space once there are maxPlaces. It drops places that failed long ago. If that is not enough, it drops a
+// quarter of the places that are not in use: first those that are not paused, then those whose next probe is soonest. A
+// dropped place starts afresh.
 func (ps places) sweep(now time.Time, opts BreakerOptions) {
 	if len(ps) < maxPlaces {
 		return

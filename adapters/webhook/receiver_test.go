@@ -25,7 +25,7 @@ var testSecret = secretOf(bytes.Repeat([]byte("s"), 32))
 
 func secretOf(key []byte) string { return "whsec_" + base64.StdEncoding.EncodeToString(key) }
 
-// targetOf is the target document of a URL.
+// targetOf returns the target document of a URL.
 func targetOf(raw string) json.RawMessage {
 	doc, err := json.Marshal(map[string]string{"url": raw})
 	if err != nil {
@@ -34,8 +34,7 @@ func targetOf(raw string) json.RawMessage {
 	return doc
 }
 
-// loopback allows this machine, where the test's own receivers listen. Whatever a broken guard lets pass, no test
-// connects elsewhere.
+// loopback allows this machine, where the tests' receivers listen. So even with a broken guard no test connects elsewhere.
 func loopback(t testing.TB) *Guard {
 	g := newGuard(t, GuardOptions{Allow: []string{"127.0.0.0/8"}})
 	connect := g.connect
@@ -48,7 +47,7 @@ func loopback(t testing.TB) *Guard {
 	return g
 }
 
-// newWebhook is New with what every test needs filled in.
+// newWebhook is New with the options that every test needs.
 func newWebhook(t testing.TB, opts Options) *Webhook {
 	t.Helper()
 	if opts.Secrets == nil {
@@ -65,7 +64,7 @@ func newWebhook(t testing.TB, opts Options) *Webhook {
 	return w
 }
 
-// seen is one request as a receiver had it.
+// seen is one request as the receiver got it.
 type seen struct {
 	method, path, from string
 	proto              int // HTTP/1 or 2
@@ -73,7 +72,7 @@ type seen struct {
 	body               []byte
 }
 
-// receiver is a target that keeps what it was sent.
+// receiver is a target that keeps its requests.
 type receiver struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -87,7 +86,7 @@ func newReceiver(t testing.TB, handle http.HandlerFunc) *receiver {
 	return r
 }
 
-// startReceiver leaves the server to be started, with or without TLS.
+// startReceiver makes the server. The caller starts it, with or without TLS.
 func startReceiver(t testing.TB, handle http.HandlerFunc) *receiver {
 	t.Helper()
 	r := &receiver{}
@@ -141,7 +140,7 @@ func (r *receiver) port(t testing.TB) int {
 	return port
 }
 
-// jobFor is a job on its first attempt.
+// jobFor returns a job on its first attempt.
 func jobFor(r *receiver) *core.Job {
 	return &core.Job{
 		ID: 42, Type: "hook", Payload: json.RawMessage(`{"n":1e5}`), RunAt: time.Date(2026, 3, 4, 5, 6, 7, 89_000, time.UTC),

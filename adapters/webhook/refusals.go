@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	refusalEvery = time.Minute // how often one name is told of
-	maxRefusals  = 1024        // names remembered for that
+	refusalEvery = time.Minute // how often one name is reported
+	maxRefusals  = 1024        // maximum names remembered
 )
 
-// refusals tell an operator which addresses names were refused for, and not more than a log can bear.
+// refusals reports refused addresses to an operator, at a rate that a log can take.
 type refusals struct {
 	told func(host string, address netip.Addr)
 
@@ -26,7 +26,7 @@ func (r *refusals) tell(host string, address netip.Addr) {
 	r.told(host, address)
 }
 
-// due reports whether the name was not told of lately. With very many names it forgets all of them now and then.
+// due reports whether the name was not reported recently. If there are too many names, it forgets all of them.
 func (r *refusals) due(host string, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

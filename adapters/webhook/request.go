@@ -11,7 +11,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// headerText is a name as a header holds it: all but visible ASCII, and %, percent-encoded.
+// headerText percent-encodes a name for a header: everything but visible ASCII, and %.
 func headerText(name string) string {
 	const hex = "0123456789ABCDEF"
 	var out strings.Builder
@@ -25,7 +25,7 @@ func headerText(name string) string {
 	return out.String()
 }
 
-// setRun says what a job is for: of a schedule's, the due instants; of any other, when it was to run.
+// setRun sets the headers about the job's time: the due instants of a schedule's job, or the run_at of any other.
 func setRun(h http.Header, job *core.Job) {
 	at := job.RunAt
 	if run := job.Run; run != nil {
@@ -42,8 +42,8 @@ func setRun(h http.Header, job *core.Job) {
 	h.Set("Belfry-Scheduled-For", at.UTC().Format(time.RFC3339Nano))
 }
 
-// newRequest builds the request of one attempt, signed at now. The same job has the same webhook-id at every
-// attempt, and another timestamp, signature and lease token.
+// newRequest builds the request of one attempt, signed at now. All attempts of a job have the same webhook-id, but different
+// timestamps, signatures and lease tokens.
 func (w *Webhook) newRequest(ctx context.Context, t *target, job *core.Job) (*http.Request, error) {
 	body := []byte(job.Payload)
 	if len(body) == 0 {
@@ -76,8 +76,8 @@ func (w *Webhook) newRequest(ctx context.Context, t *target, job *core.Job) (*ht
 	if job.Trace != "" {
 		h.Set("Traceparent", job.Trace)
 	}
-	// A key without a value is not sent. It tells the transport that a POST may be sent again when a reused
-	// connection turns out to have been closed: the receiver knows a repeated delivery by its webhook-id.
+	// A key without a value is not sent. It only tells the transport that it may repeat a POST if a reused connection turns
+	// out to be closed. The receiver recognizes a repeated delivery by its webhook-id.
 	if h.Get("Idempotency-Key") == "" {
 		h["Idempotency-Key"] = nil
 	}

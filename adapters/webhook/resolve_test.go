@@ -12,7 +12,7 @@ import (
 	"github.com/belfry-dev/belfry/internal/dnstest"
 )
 
-// A name with one address that is refused is refused whole, wherever that address stands.
+// A name with a refused address is refused, wherever the address is in the list.
 func TestHostileResolutionsAreRefused(t *testing.T) {
 	dns := dnstest.Start(t)
 	w, dialled := newDialess(t, GuardOptions{Resolver: dns.Resolver()})
@@ -42,7 +42,7 @@ func TestHostileResolutionsAreRefused(t *testing.T) {
 	}
 }
 
-// Of a name whose addresses are all public each is tried until one connects.
+// If all addresses of a name are public, each is tried until one connects.
 func TestEveryPublicAddressIsTried(t *testing.T) {
 	dns := dnstest.Start(t)
 	w, dialled := newDialess(t, GuardOptions{Resolver: dns.Resolver()})
@@ -57,8 +57,8 @@ func TestEveryPublicAddressIsTried(t *testing.T) {
 	}
 }
 
-// The name is public when the job is created and private when it is delivered: the dial refuses, and the server
-// that listens there hears nothing.
+// The name is public when the job is created and private when it is delivered. The dial refuses it, and the server that
+// listens there gets no connection.
 func TestRebindingIsRefusedAtTheDial(t *testing.T) {
 	server := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	dns := dnstest.Start(t)
@@ -78,14 +78,14 @@ func TestRebindingIsRefusedAtTheDial(t *testing.T) {
 		t.Errorf("the server was reached %d times", n)
 	}
 
-	// The socket's own check holds where the look-up's is passed by.
+	// The socket's own check works even if the check after the look-up is bypassed.
 	conn, err := g.connect(t.Context(), "tcp", server.address(), false)
 	var refused *RefusedError
 	if !errors.As(err, &refused) {
 		t.Errorf("the socket connected: %v, %v", conn, err)
 	}
 
-	// The same name on the allow-list is reached: the test would see a delivery.
+	// The same name is reached if it is on the allow-list, so the test would notice a delivery.
 	g = newGuard(t, GuardOptions{Resolver: dns.Resolver(), Allow: []string{"rebind.example.com"}})
 	w = newWebhook(t, Options{Guard: g})
 	if _, err := w.Work(t.Context(), &core.Job{ID: 1, Target: targetOf(raw)}); err != nil || server.hits() != 1 {
@@ -93,8 +93,7 @@ func TestRebindingIsRefusedAtTheDial(t *testing.T) {
 	}
 }
 
-// A name that is not known, and a resolver that does not answer, are faults and no refusals; the error does not
-// tell which servers this network asks.
+// An unknown name and a silent resolver are errors, not refusals. The error does not name the resolvers of this network.
 func TestUnknownNames(t *testing.T) {
 	dns := dnstest.Start(t)
 	w, _ := newDialess(t, GuardOptions{Resolver: dns.Resolver()})

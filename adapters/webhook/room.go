@@ -1,37 +1,37 @@
 package webhook
 
-// Counts are how many deliveries of a process are under way, and how many may be.
+// Counts holds the current deliveries of a process and their maximum.
 type Counts struct {
 	Slots, InFlight, Waiting int
-	Tenants                  int // that have deliveries in flight
-	MaxOfTenant              int // deliveries in flight of the tenant that has most
-	MaxOfHost                int // deliveries in flight to the host that has most
-	HostsPaused              int // hosts that are left alone
-	EndpointsPaused          int // endpoints that are left alone
+	Tenants                  int // tenants with deliveries in flight
+	MaxOfTenant              int // deliveries in flight of the tenant with the most
+	MaxOfHost                int // deliveries in flight to the host with the most
+	HostsPaused              int // paused hosts
+	EndpointsPaused          int // paused endpoints
 }
 
-// bounds say how many deliveries may be in flight at once.
+// bounds are the maximum numbers of deliveries in flight.
 type bounds struct {
 	slots     int // of the process
-	perTenant int // zero means that leaving room is the only bound
+	perTenant int // zero means that only the rule of room for others applies
 	perHost   int
 }
 
-// How a party leaves room for others: it takes another slot only while it has less than its part times what is free afterwards. So
-// those that get no answer leave something to those that come later, who leave less. A party without any may take the last one.
-// What a tenant may take at a host is shared by its paths in the same way, and what a path may take by its URLs: six URLs that
-// never answer are needed to fill a host of 50. Hosts with few slots leave room to other URLs only, or none.
+// How parties leave room for others. A party takes another slot only while it has less than its part times the slots that
+// stay free. So parties without answers leave slots for later ones, which leave fewer. A party without any slot may take the
+// last one. The same rule divides a tenant's slots at a host among its paths, and a path's slots among its URLs. It takes
+// six URLs that never answer to fill a host of 50.
 const (
 	tenantPart     = 4 // of all slots
-	hostTenantPart = 9 // of a host's
-	pathPart       = 9 // of what its tenant may take; what differs in the query only is one path
-	endpointPart   = 3 // of what its path may take
+	hostTenantPart = 9 // of a host's slots
+	pathPart       = 9 // of the slots its tenant may take; URLs that differ only in the query have one path
+	endpointPart   = 3 // of the slots its path may take
 
-	sharedFrom = 5  // slots of a host, from which on URLs leave room
-	nestedFrom = 10 // and from which on paths and tenants do
+	sharedFrom = 5  // minimum slots of a host for URLs to leave room
+	nestedFrom = 10 // minimum slots of a host for paths and tenants to leave room
 )
 
-// mayTake is how many of the free slots a party may take that has some already.
+// mayTake returns how many of the free slots a party may take if it already has some.
 func mayTake(has, free, part int) int {
 	if free < 1 {
 		return 0
@@ -43,10 +43,10 @@ func mayTake(has, free, part int) int {
 	return max(n, 0)
 }
 
-// waiting is how many jobs may wait for a place. They hold slots of the worker meanwhile, so they are few.
+// waiting returns how many jobs may wait for a slot. They hold slots of the worker, so they must be few.
 func (b bounds) waiting() int { return max(b.slots/20, 1) }
 
-// lack says what a job finds no place in.
+// lack names the bound that leaves no slot for a job.
 type lack string
 
 const (
@@ -58,7 +58,7 @@ const (
 	endpointFull lack = "the URL has as many deliveries in flight as it may have"
 )
 
-// room returns the bound that another delivery would exceed. admission.mu is held.
+// room returns the bound that another delivery would exceed. The caller holds admission.mu.
 func (b bounds) room(g *admission, p *pass) lack {
 	tenant := g.tenants[p.route.tenant]
 	switch {
@@ -83,7 +83,7 @@ func (b bounds) room(g *admission, p *pass) lack {
 	return roomLeft
 }
 
-// counts returns what is under way.
+// counts returns the current deliveries.
 func (g *admission) counts() Counts {
 	g.mu.Lock()
 	defer g.mu.Unlock()

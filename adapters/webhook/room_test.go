@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Whatever of a host does not answer leaves some of its slots to what is beside it: a URL to others that differ in the query,
-// those to other paths, and a tenant to other tenants. What ends gives all of its room back.
+// Parties of a host that do not answer leave slots for others: a URL for URLs with another query, those for other paths, and
+// a tenant for other tenants. An ended delivery frees its slots completely.
 func TestSilentPartsOfAHostLeaveRoom(t *testing.T) {
 	const host = "https://h.example"
 	for name, c := range map[string]struct {
 		silent func(i int64) string
-		good   []string // URLs of the same tenant that are delivered to all the same
+		good   []string // URLs of the same tenant that still get deliveries
 		takes  int      // of 50
 	}{
 		"one URL":           {func(int64) string { return host + "/in?shop=1" }, []string{"/in?shop=2", "/in", "/good"}, 30},
@@ -63,7 +63,8 @@ func TestSilentPartsOfAHostLeaveRoom(t *testing.T) {
 	}
 }
 
-// TestSilentURLsLeaveRoomForAGoodOne: URLs of a host that never answer, each with more jobs than there are slots, do not fill it.
+// TestSilentURLsLeaveRoomForAGoodOne: URLs of a host that never answer, each with more jobs than slots, do not fill the
+// host.
 func TestSilentURLsLeaveRoomForAGoodOne(t *testing.T) {
 	for perHost, silent := range map[int]int{50: 5, 20: 4, 10: 2, 8: 2, 6: 2, 5: 1} {
 		w := newWebhook(t, Options{PerHost: perHost, PerWait: time.Nanosecond})
@@ -78,7 +79,7 @@ func TestSilentURLsLeaveRoomForAGoodOne(t *testing.T) {
 	}
 }
 
-// TestSilentTenantsLeaveRoom: the same among tenants, of all slots for deliveries.
+// TestSilentTenantsLeaveRoom: the same for tenants and all slots for deliveries.
 func TestSilentTenantsLeaveRoom(t *testing.T) {
 	for slots, silent := range map[int]int{900: 5, 100: 3, 20: 2} {
 		w := newWebhook(t, Options{Slots: slots, PerHost: 10_000, PerWait: time.Nanosecond})

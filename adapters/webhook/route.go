@@ -7,23 +7,23 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// route is what a delivery is told apart by: whose slots it takes, and what its success or failure speaks for.
+// route identifies a delivery's tenant, host and endpoint: whose slots it uses, and whose state its result changes.
 type route struct {
 	job       int64
 	snoozes   int
-	host      string // and port: its name in texts
+	host      string // with its port, as in texts
 	scheme    string
-	tenant    string // whose slots it takes
+	tenant    string // uses its slots
 	typ       string
 	jobTenant string
-	endpoint  string // tenant, type and URL, so that no failing one keeps another from being delivered
+	endpoint  string // tenant, type and URL, so that a failing endpoint does not block others
 	path      string // the same without the URL's query
 }
 
-// ownTenant is whose slots deliveries of Belfry itself take: no caller's token can use them up.
+// ownTenant owns the slots for Belfry's own deliveries, so that no caller's token can use them up.
 const ownTenant = "\x00belfry"
 
-// routeOf returns the route of one delivery. Connections by http and by https to one port fail apart.
+// routeOf returns the route of one delivery. Connections by http and https to the same port have separate states.
 func routeOf(t *target, job *core.Job) route {
 	r := route{job: job.ID, snoozes: job.Snoozes, typ: job.Type, jobTenant: job.Tenant, host: t.host(), scheme: t.url.Scheme, tenant: job.Tenant}
 	if core.Reserved(job.Type) {
@@ -36,7 +36,7 @@ func routeOf(t *target, job *core.Job) route {
 	return r
 }
 
-// placeKey names a host or an endpoint in a few bytes, even if its URL is long.
+// placeKey identifies a host or an endpoint in a few bytes, even if its URL is long.
 type placeKey [sha256.Size / 2]byte
 
 func keyOf(text string) (key placeKey) {

@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// A run of a schedule says its instant, not when it happens to be due, and what it stands for.
+// A schedule's job is delivered with its due instants, not with its run_at.
 func TestDeliverySaysWhatARunIsFor(t *testing.T) {
 	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) })
 	w := newWebhook(t, Options{Guard: loopback(t)})

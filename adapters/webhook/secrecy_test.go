@@ -16,7 +16,7 @@ import (
 	"github.com/belfry-dev/belfry/core/decide"
 )
 
-// However a delivery ends, no error and no log line holds a secret, a payload, a header, a target's path or query, or a
+// However a delivery ends, no error and no log line contains a secret, a payload, a header, a target's path or query, or a
 // target's answer.
 func TestNothingTellsSecrets(t *testing.T) {
 	var logged bytes.Buffer
@@ -48,7 +48,7 @@ func TestNothingTellsSecrets(t *testing.T) {
 				t.Fatal(err)
 			}
 			job := &core.Job{ID: 1, Payload: []byte(`{"password":"canary"}`), Target: target, Attempts: 1, MaxAttempts: 5}
-			for range 2 { // the second meets the breaker
+			for range 2 { // the breaker refuses the second
 				_, err := w.Work(t.Context(), job)
 				text := fmt.Sprintf("%v %+v %#v", err, err, decide.End(job, decide.Ran{Err: err}, time.Time{}, 0))
 				for _, secret := range []string{"canary", base64.StdEncoding.EncodeToString(key)[:12]} {

@@ -18,13 +18,13 @@ const (
 	secretPrefix   = "whsec_"
 )
 
-// maxSecrets bounds how many signatures one delivery carries.
+// maxSecrets is the maximum number of secrets in use.
 const maxSecrets = 10
 
-// signer signs deliveries by every secret in use, and by those derived from it for the delivery's tenant and type.
+// signer signs deliveries with every secret in use, and with secrets derived for the delivery's tenant and type.
 type signer struct{ keys [][]byte }
 
-// newSigner reads secrets of the form whsec_<base64>, newest first. Errors name a secret by its place, never by its text.
+// newSigner reads secrets of the form whsec_<base64>, newest first. Errors name a secret by its position, never by its text.
 func newSigner(secrets []string) (signer, error) {
 	if len(secrets) == 0 || len(secrets) > maxSecrets {
 		return signer{}, fmt.Errorf("signing secrets: %d given, 1 to %d are needed", len(secrets), maxSecrets)
@@ -40,7 +40,7 @@ func newSigner(secrets []string) (signer, error) {
 	return s, nil
 }
 
-// CheckSecrets refuses what New would refuse of signing secrets.
+// CheckSecrets returns the error that New would return for signing secrets.
 func CheckSecrets(secrets []string) error {
 	_, err := newSigner(secrets)
 	return err
@@ -61,10 +61,10 @@ func parseSecret(secret string) ([]byte, error) {
 	return key, nil
 }
 
-// sign returns the value of webhook-signature: v1 signatures separated by spaces, each over id, the whole seconds of at,
-// and body. Each secret in use makes two of them. For a tenant's job these are by the tenant's secret and by that of the
-// tenant's type, so that nobody who verifies by another secret believes what a tenant has sent. For a job without a tenant
-// they are by the secret itself and by that of the type.
+// sign returns the value of webhook-signature: v1 signatures separated by spaces, each over id, at in whole seconds, and
+// body. Each secret in use makes two of them. A tenant's job is signed with the tenant's secret and the secret of the
+// tenant's type, so that a receiver with any other secret does not accept what a tenant has sent. A job without a tenant is
+// signed with the secret itself and with that of its type.
 func (s signer) sign(id string, at time.Time, body []byte, tenant, typ string) string {
 	var out strings.Builder
 	for _, key := range s.keys {
@@ -85,8 +85,8 @@ func (s signer) sign(id string, at time.Time, body []byte, tenant, typ string) s
 	return out.String()
 }
 
-// tenantKey and typeKey derive the key of a tenant, and that of a type from the installation's key or from a tenant's. What
-// is derived from is the value of the delivery's header, so that a receiver can derive it too.
+// tenantKey and typeKey derive the key of a tenant, and the key of a type from the installation's or a tenant's key. They
+// derive from the value of the delivery's header, so that a receiver can do the same.
 func tenantKey(key []byte, tenant string) []byte {
 	return derive(key, "belfry-tenant:"+headerText(tenant))
 }
@@ -98,8 +98,8 @@ func derive(key []byte, from string) []byte {
 	return mac.Sum(nil)
 }
 
-// DeriveSecret returns the signing secret for the deliveries of one tenant, of one type, or of one type of one tenant; an
-// empty one of both is left out. Whoever holds it can verify those and no others. The error never holds a secret.
+// DeriveSecret returns the signing secret for the deliveries of one tenant, of one type, or of one type of one tenant; leave
+// the other name empty. Its holder can verify exactly those deliveries. The error never contains a secret.
 func DeriveSecret(secret, tenant, typ string) (string, error) {
 	key, err := parseSecret(secret)
 	if err != nil {

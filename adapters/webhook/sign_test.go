@@ -14,7 +14,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// The signature of a known message, as the specification's own libraries compute it.
+// The signature of a known message equals that of the specification's own libraries.
 func TestSignatureOfAKnownMessage(t *testing.T) {
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	s, err := newSigner([]string{secret})
@@ -35,7 +35,8 @@ func TestSignatureOfAKnownMessage(t *testing.T) {
 	}
 }
 
-// During rotation receivers with the old and with the new secret both verify; others, and changed deliveries, not.
+// During a rotation, receivers with the old and with the new secret both verify deliveries. Other secrets and changed
+// deliveries fail.
 func TestRotationVerifiesWithEachSecret(t *testing.T) {
 	old, fresh := secretOf(bytes.Repeat([]byte("o"), 24)), secretOf(bytes.Repeat([]byte("n"), 64))
 	s, err := newSigner([]string{fresh, old})
@@ -95,9 +96,9 @@ func TestSecretsAreCheckedAndNeverQuoted(t *testing.T) {
 	}
 }
 
-// Who may believe what: a tenant's deliveries are signed by what is derived for it and for its types, those without a
-// tenant by the secret itself and by what is derived for their type. No other secret verifies them, and none of one tenant,
-// type or installation can be used to make what another believes.
+// This checks who can verify which delivery. A tenant's deliveries are signed with the secrets derived for it and its types.
+// Those without a tenant are signed with the secret itself and with the one derived for their type. No other secret verifies
+// them, and the secrets of one tenant, type or installation cannot forge deliveries for another.
 func TestEachScopeHasItsSecret(t *testing.T) {
 	other := secretOf(bytes.Repeat([]byte("o"), 32))
 	scopes := [][2]string{

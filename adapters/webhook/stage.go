@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Limits bound each stage of an exchange. Looking up and connecting are bounded by the Guard, the whole by the
-// attempt's context.
+// Limits bound each stage of an exchange. The Guard bounds resolving and connecting, and the attempt's context bounds the
+// whole.
 type Limits struct {
 	TLS         time.Duration // of the TLS handshake; zero means 10 s
-	Answer      time.Duration // from having a connection to the answer's header, for jobs that name no timeout of their own; zero means 60 s
+	Answer      time.Duration // from the connection to the answer's header, for jobs without a timeout; zero means 60 s
 	Body        time.Duration // of reading the answer's body; zero means 30 s
-	Silence     time.Duration // of an HTTP/2 connection until it is asked for a sign of life, and again for that; zero means 15 s
+	Silence     time.Duration // silence of an HTTP/2 connection before a ping, and wait for the ping's answer; zero means 15 s
 	HeaderBytes int64         // of the answer's header; zero means 64 KiB
 }
 
@@ -31,25 +31,25 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// slowError is the end of a stage that took too long.
+// slowError is the error of a stage that took too long.
 type slowError struct{ stage string }
 
 func (e *slowError) Error() string { return "timed out " + e.stage }
 
-// stages ends a context when the stage that was entered last takes too long.
+// stages cancels a context when the current stage takes too long.
 type stages struct {
 	cancel context.CancelCauseFunc
 	mu     sync.Mutex
 	timer  *time.Timer
 }
 
-// newStages returns a context under stages; leave must be called.
+// newStages returns a context that stages cancels. The caller must call leave.
 func newStages(ctx context.Context) (context.Context, *stages) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	return ctx, &stages{cancel: cancel}
 }
 
-// enter ends the stage before and bounds the next.
+// enter ends the previous stage and starts the next with its limit.
 func (s *stages) enter(stage string, limit time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +59,7 @@ func (s *stages) enter(stage string, limit time.Duration) {
 	s.timer = time.AfterFunc(limit, func() { s.cancel(&slowError{stage}) })
 }
 
-// leave ends the last stage and frees the context.
+// leave ends the last stage and releases the context.
 func (s *stages) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

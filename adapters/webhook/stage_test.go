@@ -45,13 +45,13 @@ func listen(t *testing.T, handle func(net.Conn)) string {
 	return l.Addr().String()
 }
 
-// patience is how long a test waits for what should come at once.
+// patience is how long a test waits for something that should happen at once.
 const patience = 20 * time.Second
 
-// silence reads until the other side gives up.
+// silence reads until the other side closes the connection.
 func silence(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
 
-// reply answers the request with text and then says no more.
+// reply answers the request with text and then sends nothing more.
 func reply(text string) func(net.Conn) {
 	return func(conn net.Conn) {
 		_, _ = conn.Read(make([]byte, 4096))
@@ -85,7 +85,7 @@ func TestEachStageTimesOut(t *testing.T) {
 	}
 }
 
-// A body that never ends does not undo a 200: the target has done the work.
+// An endless body does not undo a 200: the target has done the work.
 func TestSlowBodyIsCutOff(t *testing.T) {
 	w := newWebhook(t, Options{Guard: loopback(t), Limits: Limits{Body: 50 * time.Millisecond}})
 	address := listen(t, reply("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{\"a\":"))
@@ -96,8 +96,8 @@ func TestSlowBodyIsCutOff(t *testing.T) {
 	}
 }
 
-// After a 101 the answer's body is the connection itself, and reading it heeds no timeout: a target that answers so and
-// then says nothing held its worker, its place at the host and a connection for as long as it liked.
+// After a 101 the answer's body is the bare connection, and no timeout ends a read of it. A target that sent a 101 and then
+// nothing could hold its worker, its slot at the host and a connection as long as it liked.
 func TestSwitchOfProtocolsHoldsNobody(t *testing.T) {
 	w := newWebhook(t, Options{Guard: loopback(t), Limits: Limits{Body: 50 * time.Millisecond}})
 	address := listen(t, reply("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"))
@@ -116,7 +116,7 @@ func TestSwitchOfProtocolsHoldsNobody(t *testing.T) {
 	}
 }
 
-// The look-up and the connecting share one bound.
+// Resolving and connecting share one bound.
 func TestDialTimesOut(t *testing.T) {
 	mute, err := net.ListenPacket("udp", "127.0.0.1:0") // a name server that never answers
 	if err != nil {
@@ -130,8 +130,8 @@ func TestDialTimesOut(t *testing.T) {
 	}
 }
 
-// A job's own timeout may end the wait for the answer sooner than the limit, and never later: however long jobs say that
-// they may take, a target that never answers holds its worker's slot no longer than the operator lets it.
+// A job's own timeout may end the wait for the answer before the limit, but never later. So a target that never answers
+// holds its worker's slot no longer than the operator allows, however long the jobs' timeouts are.
 func TestTimeoutOfTheJobOnlyShortensTheLimit(t *testing.T) {
 	late := make(chan struct{})
 	r := newReceiver(t, func(http.ResponseWriter, *http.Request) { <-late })
@@ -149,7 +149,7 @@ func TestTimeoutOfTheJobOnlyShortensTheLimit(t *testing.T) {
 	}
 }
 
-// What a server says that is not HTTP, and what a fault of the network tells, stays out of the error.
+// The error contains neither a server's text that is not HTTP nor the details of a network error.
 func TestFaultsAreToldInOurWords(t *testing.T) {
 	gone, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

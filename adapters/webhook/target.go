@@ -12,25 +12,25 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// target is where one job goes.
+// target is the destination of one job.
 type target struct {
 	url     *url.URL
 	headers map[string]string
 }
 
-// host is the target's host and port in one spelling: the key of its breaker, and its name in errors.
+// host returns the target's host and port in one spelling: the key of its breaker, and its name in errors.
 func (t *target) host() string {
 	return net.JoinHostPort(strings.ToLower(t.url.Hostname()), strconv.Itoa(portOf(t.url)))
 }
 
-// ownHeaders are set by the delivery or by HTTP itself; a target must not.
+// ownHeaders are set by the delivery or by HTTP itself. A target must not set them.
 var ownHeaders = []string{
 	"connection", "content-encoding", "content-length", "expect", "host", "keep-alive", "proxy-authenticate",
 	"proxy-authorization", "proxy-connection", "te", "traceparent", "trailer", "transfer-encoding", "upgrade",
 }
 
-// CheckTarget refuses a target that no delivery may go to: CheckURL for its URL, and headers that are not a
-// target's to set. The error is a *core.FieldError of "target", "target.url" or "target.headers".
+// CheckTarget refuses a target that no delivery may go to: by CheckURL for its URL, and for headers that a target must not
+// set. The error is a *core.FieldError for "target", "target.url" or "target.headers".
 func (g *Guard) CheckTarget(raw json.RawMessage) error {
 	_, err := g.parseTarget(raw)
 	return err

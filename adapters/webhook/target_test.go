@@ -26,7 +26,7 @@ func TestTargetsAreChecked(t *testing.T) {
 	}
 }
 
-// A target cannot speak in the delivery's name, nor change how HTTP frames it.
+// A target cannot set the delivery's own headers, nor change how HTTP frames it.
 func TestOwnHeadersAreNotTheTargets(t *testing.T) {
 	names := append([]string{"webhook-id", "Webhook-Signature", "WEBHOOK-TIMESTAMP", "webhook-new", "belfry-lease-token", "Belfry-Anything"}, ownHeaders...)
 	for _, name := range names {

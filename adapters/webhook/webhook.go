@@ -20,26 +20,26 @@ import (
 type Options struct {
 	Secrets   []string       // signing secrets, whsec_ and base64 of 24 to 64 bytes; each signs every delivery; at least one
 	LeaseKeys [][]byte       // see NewLeaseTokens; at least one
-	Guard     *Guard         // what may be reached; nil means public addresses only
+	Guard     *Guard         // allowed destinations; nil means public addresses only
 	Limits    Limits         // of each stage
 	Breaker   BreakerOptions // of each host and each endpoint
 	Slots     int            // deliveries in flight; zero means 900
-	PerTenant int            // deliveries in flight of one tenant; zero means that it leaves room for others, and no other bound
+	PerTenant int            // maximum deliveries in flight of one tenant; zero means no bound except that it leaves room for others
 	PerHost   int            // deliveries in flight to one host and port; zero means 50
-	PerWait   time.Duration  // how long a job waits for a place among them before it is snoozed; zero means 250 ms
+	PerWait   time.Duration  // how long a job waits for a slot before it is snoozed; zero means 250 ms
 	TLS       *tls.Config    // nil means Go's defaults
 	UserAgent string         // zero means "Belfry"
 
-	// JobID is what a job is called in webhook-id: the same at every attempt, and no other job's anywhere. Nil means its
-	// number, which is another job's in another database.
+	// JobID returns a job's webhook-id: the same for every attempt, and unique across installations. Nil means the job's
+	// number, which other databases use too.
 	JobID func(ctx context.Context, id int64) string
 	// LeaseScope: see NewLeaseTokens.
 	LeaseScope func(ctx context.Context, id int64) string
 
-	OnEvent func(HostEvent) // told of changes at hosts; must not block. Nil means nobody
+	OnEvent func(HostEvent) // called with changes at hosts; must not block. Nil means no call
 
-	Now    func() time.Time // of signatures and breakers; nil means time.Now
-	Chance func() float64   // 0 … 1, spreads snoozes; nil means math/rand
+	Now    func() time.Time // clock for signatures and breakers; nil means time.Now
+	Chance func() float64   // 0 … 1, jitter of snoozes; nil means math/rand
 }
 
 // Webhook delivers jobs to their targets. It is a core.Handler, safe for concurrent use.
@@ -60,7 +60,7 @@ var (
 	_ core.SlotCounter = (*Webhook)(nil)
 )
 
-// New makes a Webhook. The error names the option that is wrong and never holds a secret.
+// New makes a Webhook. The error names the invalid option and never contains a secret.
 func New(opts Options) (*Webhook, error) {
 	signer, err := newSigner(opts.Secrets)
 	if err != nil {
@@ -113,8 +113,8 @@ func New(opts Options) (*Webhook, error) {
 	return w, nil
 }
 
-// newTransport makes the one transport of all deliveries. No proxy from the environment: it would connect where
-// the guard cannot see. No compression: a bounded body must stay bounded.
+// newTransport makes the transport of all deliveries. It uses no proxy from the environment, because a proxy would connect
+// where the guard cannot check. It uses no compression, so that a bounded body stays bounded.
 func (w *Webhook) newTransport(opts Options) *http.Transport {
 	return &http.Transport{
 		DialContext:            w.guard.dialContext,
@@ -126,21 +126,21 @@ func (w *Webhook) newTransport(opts Options) *http.Transport {
 		IdleConnTimeout:        90 * time.Second,
 		DisableCompression:     true,
 		ForceAttemptHTTP2:      true,
-		// A connection that died without a word would take deliveries for as long as the kernel sends again.
+		// Without pings, a connection that died silently would take deliveries until the kernel gives up.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: w.limits.Silence, PingTimeout: w.limits.Silence},
 	}
 }
 
-// Close closes the connections that are idle.
+// Close closes idle connections.
 func (w *Webhook) Close() { w.transport.CloseIdleConnections() }
 
-// Leases returns the reader of the tokens that deliveries carry.
+// Leases returns the LeaseTokens of the deliveries.
 func (w *Webhook) Leases() *LeaseTokens { return w.leases }
 
-// Work delivers one attempt of job to its target. Nil: the target answered 2xx, and a body that is JSON is the
-// result. core.ResultLost: it answered so, and its body was cut. core.ErrAccepted: it answered 202 and will report the end itself. A permanent error: the target is not one
-// that may be reached, or it answered 4xx. A snooze: its host is failing or full, nothing was sent and no attempt is
-// charged. Any other error: try again, after Retry-After where the target said so.
+// Work delivers one attempt of job to its target. Nil: the target answered 2xx, and a JSON body is the result.
+// core.ResultLost: it answered 2xx, but the body was lost. core.ErrAccepted: it answered 202 and will report the end itself.
+// A permanent error: the target is not allowed, or it answered 4xx. A snooze: the host is failing or full, nothing was sent
+// and no attempt is used. Any other error: retry, after Retry-After if the target sent it.
 func (w *Webhook) Work(ctx context.Context, job *core.Job) (json.RawMessage, error) {
 	target, err := w.guard.parseTarget(job.Target)
 	if err != nil {
@@ -163,11 +163,11 @@ func (w *Webhook) DeliverySlots() (slots, inUse int) {
 	return w.admission.bounds.slots, w.admission.inFlight
 }
 
-// Counts returns how many deliveries are under way.
+// Counts returns the current deliveries.
 func (w *Webhook) Counts() Counts { return w.admission.counts() }
 
-// deliver sends one request and reads its answer. A job's own timeout shortens the wait for the answer and never
-// lengthens it: that bound is the operator's.
+// deliver sends one request and reads its answer. A job's own timeout may shorten the wait for the answer but never lengthen
+// it, because the operator sets that bound.
 func (w *Webhook) deliver(ctx context.Context, pass *pass, target *target, job *core.Job) ended {
 	answerLimit := w.limits.Answer
 	if job.Timeout > 0 {
@@ -188,7 +188,7 @@ func (w *Webhook) deliver(ctx context.Context, pass *pass, target *target, job *
 	if err != nil {
 		return ended{err: core.Permanent(describe(target.host(), err))}
 	}
-	resp, err := w.transport.RoundTrip(req) // not a Client: nothing may follow a redirect
+	resp, err := w.transport.RoundTrip(req) // not a Client, which would follow redirects
 	if err != nil {
 		end := undelivered(ctx, staged, target.host(), err)
 		if dial := (*dialError)(nil); ctx.Err() == nil && (errors.As(err, &dial) || handshakeFailed.Load()) {
@@ -199,15 +199,15 @@ func (w *Webhook) deliver(ctx context.Context, pass *pass, target *target, job *
 	defer resp.Body.Close()
 	stages.enter("reading the answer", w.limits.Body)
 	var body answerBody
-	if resp.StatusCode >= 200 { // after a 101 the body is the bare connection, and the end of ctx does not end reading it
+	if resp.StatusCode >= 200 { // after a 101 the body is the bare connection, and the end of ctx does not end a read
 		body = readBody(resp, core.MaxResultBytes)
 	}
 	return judgeAnswer(target.host(), resp, body, w.now())
 }
 
-// undelivered is the end of an attempt that got no answer. When the attempt's own context has ended its cause is
-// the error, because core decides by it; the endpoint is to blame only for a timeout, and the host for nothing: the
-// timeout may be one of the job's own that nobody could keep.
+// undelivered returns the end of an attempt without an answer. If the attempt's context has ended, the error is its cause,
+// which package decide uses. Only a timeout counts against the endpoint. Nothing counts against the host, because a job's
+// own timeout may be too short for any host.
 func undelivered(ctx, staged context.Context, host string, err error) ended {
 	if ctx.Err() != nil {
 		cause := context.Cause(ctx)

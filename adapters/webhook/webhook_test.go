@@ -57,7 +57,7 @@ func TestDeliveryCarriesWhatTheContractSays(t *testing.T) {
 	}
 }
 
-// Each attempt has the same webhook-id and a signature, timestamp and lease token of its own.
+// All attempts have the same webhook-id, but each has its own signature, timestamp and lease token.
 func TestEachAttemptIsSignedAfresh(t *testing.T) {
 	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
 	now := time.Now().Add(-time.Minute)
@@ -92,7 +92,7 @@ func TestAbsentPayloadIsAnEmptyObject(t *testing.T) {
 	}
 }
 
-// A redirect is a failed attempt: where it leads is never asked.
+// A redirect is a failed attempt. Its destination never gets a request.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	inner := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {})
 	for _, code := range []int{300, 301, 302, 303, 304, 307, 308, 399} {
@@ -130,7 +130,7 @@ func TestConnectionsAreReused(t *testing.T) {
 	}
 }
 
-// A server that closed an idle connection costs no attempt: the request goes again over a new one.
+// A server that closed an idle connection costs no attempt: the request is sent again over a new one.
 func TestClosedIdleConnectionCostsNoAttempt(t *testing.T) {
 	r := newReceiver(t, func(http.ResponseWriter, *http.Request) {})
 	w := newWebhook(t, Options{Guard: loopback(t)})
@@ -156,7 +156,7 @@ func TestTLSIsVerified(t *testing.T) {
 	}
 }
 
-// The environment's proxy would connect where the guard cannot see.
+// A proxy from the environment would connect where the guard cannot check.
 func TestProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
 	w := newWebhook(t, Options{Guard: loopback(t)})
 	if w.transport.Proxy != nil {
@@ -164,7 +164,7 @@ func TestProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
 	}
 }
 
-// A cancel, a stop or a lost lease ends the delivery with its cause, which core decides by.
+// A cancel, a stop or a lost lease ends the delivery with its cause, which decides the job's end.
 func TestEndOfTheAttemptEndsTheDelivery(t *testing.T) {
 	for _, cause := range []error{core.ErrCancelWanted, core.ErrStopping, core.ErrLeaseLost, core.ErrTimeout} {
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -198,7 +198,7 @@ func TestConcurrentDeliveries(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if r.connections() > 16 { // one dialled in vain for each, when another came free first
+	if r.connections() > 16 { // each may dial one in vain, if another became free first
 		t.Errorf("%d connections for 8 deliveries at once", r.connections())
 	}
 	if n := len(w.admission.hosts) + len(w.admission.endpoints) + len(w.admission.tenants); n != 0 {
