@@ -10,7 +10,7 @@ import (
 	"github.com/belfry-dev/belfry/core/queuetest"
 )
 
-// Few jobs, because moto looks at each message of a queue for each one it sends or receives.
+// Few jobs, because moto goes through all messages of a queue for each one it sends or receives.
 func TestJobsOverSQS(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

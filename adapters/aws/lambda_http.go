@@ -17,26 +17,26 @@ import (
 )
 
 const (
-	eventVersion    = "2.0"                  // of the events of Function URLs and HTTP APIs
-	defaultStage    = "$default"             // the stage of an HTTP API that adds nothing to paths
-	functionURLMark = ".lambda-url."         // in the domain of every Function URL, and of no HTTP API
-	prefixHeader    = "X-Forwarded-Prefix"   // what comes before the paths that the handler knows
-	answerMargin    = 500 * time.Millisecond // before the deadline, for a handler to say that its time is over
-	maxPlainBody    = 2 << 20                // in JSON text may grow to twice its size, in base64 by a third
-	maxBody         = 4_500_000              // of an answer: Lambda takes 6 MB, as base64
+	eventVersion    = "2.0"                  // version of the events of Function URLs and HTTP APIs
+	defaultStage    = "$default"             // stage of an HTTP API that adds nothing to paths
+	functionURLMark = ".lambda-url."         // part of the domain of every Function URL, and of no HTTP API
+	prefixHeader    = "X-Forwarded-Prefix"   // prefix of the paths that the handler knows
+	answerMargin    = 500 * time.Millisecond // before the deadline, for a handler to report its timeout
+	maxPlainBody    = 2 << 20                // text may double its size in JSON; base64 adds a third
+	maxBody         = 4_500_000              // of an answer: Lambda accepts 6 MB, as base64
 )
 
-// HTTPEvent is what a Function URL sends, and an HTTP API with payload format 2.0: both have one shape.
+// HTTPEvent is the event of a Function URL, and of an HTTP API with payload format 2.0. Both have the same form.
 type HTTPEvent = events.APIGatewayV2HTTPRequest
 
-// HTTPAnswer is the buffered answer to both.
+// HTTPAnswer is the buffered answer to either.
 type HTTPAnswer = events.LambdaFunctionURLResponse
 
-// HTTP serves such events by an ordinary handler.
+// HTTP serves such events with an ordinary handler.
 type HTTP struct {
 	Handler http.Handler
-	Begin   func(ctx context.Context) (end func()) // called around each request. Nil means nobody is told
-	// EscapePath gives a path back the encoding that an HTTP API has taken from it; see pathOf. Nil encodes each part.
+	Begin   func(ctx context.Context) (end func()) // called at the start and the end of each request. Nil means no call
+	// EscapePath restores the encoding of a path that an HTTP API has decoded; see pathOf. Nil encodes each part.
 	EscapePath func(method, path string) string
 }
 
@@ -47,7 +47,7 @@ func (h HTTP) begin(ctx context.Context) (end func()) {
 	return h.Begin(ctx)
 }
 
-// Buffered answers once the handler has returned.
+// Buffered returns the answer once the handler has returned.
 func (h HTTP) Buffered(ctx context.Context, event HTTPEvent) (HTTPAnswer, error) {
 	ctx, cancel := BeforeDeadline(ctx, answerMargin)
 	defer cancel()
@@ -64,10 +64,10 @@ func (h HTTP) Buffered(ctx context.Context, event HTTPEvent) (HTTPAnswer, error)
 	return w.answer(r.Method), nil
 }
 
-// errEvent is a request that could not be understood: its sender's fault.
+// errEvent is the error of an invalid request: its sender's fault.
 var errEvent = errors.New("aws: not a request")
 
-// refuse answers a request that no handler sees.
+// refuse answers a request that does not reach a handler.
 func refuse(err error) (HTTPAnswer, error) {
 	if errors.Is(err, errEvent) {
 		return HTTPAnswer{StatusCode: http.StatusBadRequest, Headers: map[string]string{"content-type": "text/plain; charset=utf-8"}, Body: err.Error() + "\n"}, nil
@@ -75,7 +75,7 @@ func refuse(err error) (HTTPAnswer, error) {
 	return HTTPAnswer{}, err
 }
 
-// newRequest makes the request that the caller sent.
+// newRequest makes the caller's request from the event.
 func (h HTTP) newRequest(ctx context.Context, event HTTPEvent) (*http.Request, error) {
 	if event.Version != eventVersion || event.RequestContext.HTTP.Method == "" {
 		return nil, fmt.Errorf("aws: want an event of a Function URL or an HTTP API with payload format %s, got version %q", eventVersion, event.Version)
@@ -90,7 +90,7 @@ func (h HTTP) newRequest(ctx context.Context, event HTTPEvent) (*http.Request, e
 	prefix, path := h.pathOf(event)
 	u := &url.URL{Path: path, RawQuery: event.RawQueryString}
 	if decoded, err := url.PathUnescape(path); err == nil {
-		u.Path, u.RawPath = decoded, path // where that is no encoding of the path it is ignored
+		u.Path, u.RawPath = decoded, path // ignored if path is not an encoding of decoded
 	}
 	r, err := http.NewRequestWithContext(ctx, event.RequestContext.HTTP.Method, "/", bytes.NewReader(body))
 	if err != nil {
@@ -100,7 +100,7 @@ func (h HTTP) newRequest(ctx context.Context, event HTTPEvent) (*http.Request, e
 		r.Body = http.NoBody
 	}
 	r.URL, r.RequestURI, r.Proto, r.ProtoMajor, r.ProtoMinor = u, u.RequestURI(), "HTTP/1.1", 1, 1
-	for name, value := range event.Headers { // of several of one name the platform makes one, with commas
+	for name, value := range event.Headers { // the platform joins repeated headers with commas
 		r.Header.Set(name, value)
 	}
 	if len(event.Cookies) > 0 {
@@ -114,15 +114,15 @@ func (h HTTP) newRequest(ctx context.Context, event HTTPEvent) (*http.Request, e
 		r.Host = event.RequestContext.DomainName
 	}
 	for _, name := range []string{"Host", "Content-Length", "Transfer-Encoding", "Connection"} {
-		r.Header.Del(name) // as in any server: they are in the request's own fields
+		r.Header.Del(name) // as in any server: the request has fields for them
 	}
 	r.RemoteAddr = net.JoinHostPort(event.RequestContext.HTTP.SourceIP, "0")
 	return r, nil
 }
 
-// pathOf is the path as its sender encoded it, without the stage that an HTTP API puts before it, and that stage as a prefix.
-// A Function URL sends the path as it is. An HTTP API decodes it once, so that a%2Fb comes as a/b and a%2541b as a%41b: it is
-// encoded again, to be decoded once in all. Which of its slashes were encoded only the handler can tell, by what it serves.
+// pathOf returns the path as its sender encoded it, and the HTTP API's stage before it as a prefix. A Function URL sends the
+// path unchanged. An HTTP API decodes it once, so that a%2Fb comes as a/b and a%2541b as a%41b. pathOf encodes it again, so
+// that it is decoded once altogether. Only the handler can tell which slashes were encoded, by the paths it serves.
 func (h HTTP) pathOf(event HTTPEvent) (prefix, path string) {
 	path = event.RawPath
 	if stage := event.RequestContext.Stage; stage != "" && stage != defaultStage {
@@ -142,10 +142,10 @@ func (h HTTP) pathOf(event HTTPEvent) (prefix, path string) {
 	return prefix, path
 }
 
-// buffered is an answer in memory.
+// buffered holds an answer in memory.
 type buffered struct {
 	header http.Header
-	sent   http.Header // as it was when the status was written
+	sent   http.Header // the headers when the status was written
 	status int
 	body   bytes.Buffer
 }
@@ -168,7 +168,7 @@ func (w *buffered) Write(p []byte) (int, error) {
 	return w.body.Write(p)
 }
 
-// answer is the whole answer. Text goes as it is, all else as base64.
+// answer returns the whole answer: text as it is, everything else as base64.
 func (w *buffered) answer(method string) HTTPAnswer {
 	w.WriteHeader(http.StatusOK)
 	a := HTTPAnswer{StatusCode: w.status}
@@ -185,7 +185,7 @@ func (w *buffered) answer(method string) HTTPAnswer {
 	return a
 }
 
-// headersOf puts headers of one name together, and cookies, which cannot be, apart.
+// headersOf joins headers with the same name, and returns cookies separately, because they cannot be joined.
 func headersOf(header http.Header) (headers map[string]string, cookies []string) {
 	headers = map[string]string{}
 	for name, values := range header {

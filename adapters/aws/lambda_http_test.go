@@ -16,7 +16,7 @@ func httpEvent(method, path, query string) HTTPEvent {
 	return e
 }
 
-// serve shows the request that an event becomes.
+// serve passes the request made from an event to look.
 func serve(t *testing.T, event HTTPEvent, look func(*http.Request)) HTTPAnswer {
 	t.Helper()
 	seen := false
@@ -66,7 +66,7 @@ func TestPathsOfEvents(t *testing.T) {
 	}
 }
 
-// TestPathsOfHTTPAPIs: an HTTP API decodes a path before it sends it; in all it is decoded once.
+// TestPathsOfHTTPAPIs: an HTTP API decodes a path before it sends it; altogether the path is decoded once.
 func TestPathsOfHTTPAPIs(t *testing.T) {
 	for path, want := range map[string]string{
 		"/v1/types/a%41b": "/v1/types/a%41b", "/v1/types/100%": "/v1/types/100%", "/v1/types/a b?c#d": "/v1/types/a b?c#d", "/v1/types/%2F": "/v1/types/%2F", "/v1/types/é": "/v1/types/é", "/prod/v1/jobs": "/v1/jobs",

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// Streamed answers as the handler writes, for Function URLs of the invoke mode RESPONSE_STREAM. It returns with the
-// first byte of the body; Lambda reads the rest, which ends with the handler.
+// Streamed sends the answer as the handler writes it, for Function URLs with the invoke mode RESPONSE_STREAM. It returns at
+// the first byte of the body. Lambda reads the rest, which ends with the handler.
 func (h HTTP) Streamed(ctx context.Context, event HTTPEvent) (*events.LambdaFunctionURLStreamingResponse, error) {
 	ctx, cancel := BeforeDeadline(ctx, answerMargin)
 	r, err := h.newRequest(ctx, event)
@@ -39,19 +39,19 @@ func (h HTTP) Streamed(ctx context.Context, event HTTPEvent) (*events.LambdaFunc
 	return answer, nil
 }
 
-// streamed is an answer on its way.
+// streamed is an answer that is being sent.
 type streamed struct {
 	header  http.Header
 	pipe    *io.PipeWriter
 	once    sync.Once
-	started chan struct{} // closed with the status
+	started chan struct{} // closed when the status is written
 	sent    http.Header
 	status  int
-	bodyOff bool // this answer has none
+	bodyOff bool // this answer has no body
 }
 
-// serve runs the handler and ends the body with it. A handler that breaks off breaks the body off, so that the caller
-// sees no whole answer.
+// serve runs the handler, and ends the body when it returns. If the handler panics, the body breaks off, so that the caller
+// does not see a complete answer.
 func (w *streamed) serve(h http.Handler, r *http.Request) {
 	w.bodyOff = r.Method == http.MethodHead
 	defer func() {
@@ -97,10 +97,11 @@ func (w *streamed) Write(p []byte) (int, error) {
 	return w.pipe.Write(p)
 }
 
-// Flush has nothing to flush: what is written is on its way.
+// Flush does nothing, because writes are sent at once.
 func (*streamed) Flush() {}
 
-// streamedBody is read by Lambda. Closed, it ends the handler if need be, and waits for it: nothing outlives an invocation.
+// streamedBody is read by Lambda. Close ends the handler if necessary and waits for it, because nothing may outlive an
+// invocation.
 type streamedBody struct {
 	*io.PipeReader
 	cancel context.CancelFunc

@@ -21,8 +21,8 @@ func eventOf(ids ...string) (e events.SQSEvent) {
 	return e
 }
 
-// TestBatchTellsWhatToKeep: SQS keeps the messages that are not done with, each by an id of the event. Messages that cannot be told
-// apart in the answer are not worked on.
+// TestBatchTellsWhatToKeep: SQS keeps the messages that are not finished, each by an id of the event. Messages that the
+// answer cannot identify are not handled.
 func TestBatchTellsWhatToKeep(t *testing.T) {
 	broken := errors.New("broken")
 	verdicts := []work.Verdict{work.Finished, work.HandedBack, work.Unreadable, work.Unrecorded, work.Abandoned, work.Stopped}
@@ -59,8 +59,8 @@ func TestBatchTellsWhatToKeep(t *testing.T) {
 	}
 }
 
-// TestBatchLeavesTimeToStop: the worker is told to stop while it still has its time for that, the answer is there before the
-// deadline, and an attempt that begins with the invocation ends before the worker is told to stop.
+// TestBatchLeavesTimeToStop: the worker is stopped early enough to stop in time, and the answer is ready before the
+// deadline. An attempt that begins with the invocation ends before the worker is stopped.
 func TestBatchLeavesTimeToStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, all := range []time.Duration{3 * time.Second, 30 * time.Second, 15 * time.Minute} {

@@ -14,8 +14,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/rds/auth"
 )
 
-// DatabaseTokens signs what Amazon RDS takes in place of a password: a token for one user of one endpoint, good for
-// 15 minutes of connecting. It is made anew for each connection, from credentials that the SDK renews; no call is made.
+// DatabaseTokens signs the tokens that Amazon RDS accepts as passwords. A token is for one user of one endpoint and is valid
+// for 15 minutes of connecting. Each connection gets a new one, signed with credentials that the SDK renews. It needs no
+// call.
 type DatabaseTokens struct {
 	endpoint, region, user string
 	credentials            aws.CredentialsProvider
@@ -23,8 +24,8 @@ type DatabaseTokens struct {
 
 const portOfPostgres = "5432"
 
-// NewDatabaseTokens reads user and endpoint from the database's URL, credentials from where AWS's own tools look, and
-// the region from there too, or from the endpoint's name.
+// NewDatabaseTokens reads user and endpoint from the database's URL. The credentials come from the usual places of AWS's
+// tools, and so does the region; otherwise the region comes from the endpoint's name.
 func NewDatabaseTokens(ctx context.Context, databaseURL string) (*DatabaseTokens, error) {
 	u, err := url.Parse(databaseURL)
 	if err != nil {
@@ -51,7 +52,7 @@ func NewDatabaseTokens(ctx context.Context, databaseURL string) (*DatabaseTokens
 	return t, nil
 }
 
-// regionOf is the region that an endpoint's own name ends in, as in belfry.c1a2b3.eu-west-1.rds.amazonaws.com.
+// regionOf returns the region in an endpoint's name, such as belfry.c1a2b3.eu-west-1.rds.amazonaws.com.
 func regionOf(host string) string {
 	name, ok := strings.CutSuffix(strings.TrimSuffix(host, ".cn"), ".rds.amazonaws.com")
 	if !ok {
@@ -74,7 +75,7 @@ func (t *DatabaseTokens) Password(ctx context.Context) (string, error) {
 
 var signature = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// check holds a token against the form that RDS takes, so that a fault shows here and not as a wrong password.
+// check checks a token's form, so that a fault shows here and not as a wrong password.
 func (t *DatabaseTokens) check(token string) error {
 	u, err := url.Parse("https://" + token)
 	if err != nil || u.Host != t.endpoint || strings.Trim(u.Path, "/") != "" {

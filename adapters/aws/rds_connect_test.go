@@ -18,7 +18,7 @@ import (
 	"github.com/belfry-dev/belfry/adapters/postgres"
 )
 
-// TestATokenForEachConnection: over TLS, every connection brings a token of its own, in the form that RDS takes.
+// TestATokenForEachConnection: every connection uses TLS and a token of its own, in RDS's form.
 func TestATokenForEachConnection(t *testing.T) {
 	passwords := make(chan string, 10)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -70,10 +70,10 @@ func TestATokenForEachConnection(t *testing.T) {
 	}
 }
 
-// askPassword plays a server up to the password.
+// askPassword acts as a server up to the password.
 func askPassword(conn net.Conn, config *tls.Config) (string, error) {
 	_ = conn.SetDeadline(time.Now().Add(time.Minute))
-	if _, err := pgproto3.NewBackend(conn, conn).ReceiveStartupMessage(); err != nil { // asks for TLS
+	if _, err := pgproto3.NewBackend(conn, conn).ReceiveStartupMessage(); err != nil { // the request for TLS
 		return "", err
 	}
 	if _, err := conn.Write([]byte("S")); err != nil {

@@ -17,10 +17,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
 )
 
-// secretARN is the name of a secret in Secrets Manager, as settings give it in place of a value.
+// secretARN matches the ARN of a secret in Secrets Manager, which settings may contain instead of a value.
 var secretARN = regexp.MustCompile(`^arn:aws[a-z-]*:secretsmanager:([a-z0-9-]+):[0-9]{12}:secret:[A-Za-z0-9/_+=.@!-]+$`)
 
-// IsSecretARN reports whether a setting's value names a secret, and is not itself the value.
+// IsSecretARN reports whether a setting's value names a secret instead of being the value.
 func IsSecretARN(value string) bool { return secretARN.MatchString(value) }
 
 // Secret is one secret of Secrets Manager.
@@ -29,7 +29,7 @@ type Secret struct {
 	client *secretsmanager.Client
 }
 
-// OpenSecret makes the client for a secret, in the secret's region. It calls nobody.
+// OpenSecret makes the client for a secret, in the secret's region. It makes no calls.
 func OpenSecret(ctx context.Context, arn string) (*Secret, error) {
 	found := secretARN.FindStringSubmatch(arn)
 	if found == nil {
@@ -42,11 +42,11 @@ func OpenSecret(ctx context.Context, arn string) (*Secret, error) {
 	return &Secret{arn, secretsmanager.NewFromConfig(loaded)}, nil
 }
 
-// Read returns the secret's text: "" where it has no value yet.
+// Read returns the secret's text, or "" if it has no value yet.
 func (s *Secret) Read(ctx context.Context) (string, error) {
 	got, err := s.client.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &s.arn})
 	if missing := (*types.ResourceNotFoundException)(nil); errors.As(err, &missing) {
-		// A secret without a value answers like one that is not there, which Describe tells apart.
+		// A secret without a value and a missing secret give the same error. Describe tells them apart.
 		if _, err := s.client.DescribeSecret(ctx, &secretsmanager.DescribeSecretInput{SecretId: &s.arn}); err != nil {
 			return "", fmt.Errorf("aws: read secret %s: %w", s.arn, err)
 		}
@@ -58,7 +58,7 @@ func (s *Secret) Read(ctx context.Context) (string, error) {
 	return aws.ToString(got.SecretString), nil
 }
 
-// Write replaces the secret's text. The one before stays readable as its previous version.
+// Write replaces the secret's text. The old text stays readable as the previous version.
 func (s *Secret) Write(ctx context.Context, text string) error {
 	if _, err := s.client.PutSecretValue(ctx, &secretsmanager.PutSecretValueInput{SecretId: &s.arn, SecretString: &text}); err != nil {
 		return fmt.Errorf("aws: write secret %s: %w", s.arn, err)
@@ -66,8 +66,8 @@ func (s *Secret) Write(ctx context.Context, text string) error {
 	return nil
 }
 
-// DatabaseLogin is a secret in the form that RDS keeps: the managed secret of a database has user and password only, one
-// made for clients the rest too.
+// DatabaseLogin is a secret in RDS's form. The managed secret of a database has only user and password; one made for clients
+// has the other fields too.
 type DatabaseLogin struct {
 	Username string      `json:"username"`
 	Password string      `json:"password"`
@@ -79,7 +79,7 @@ type DatabaseLogin struct {
 // defaultDatabase is the database of a secret that names none.
 const defaultDatabase = "belfry"
 
-// ReadDatabaseLogin reads a secret of that form. No part of it is in an error.
+// ReadDatabaseLogin reads a secret in that form. Its errors do not contain any part of it.
 func ReadDatabaseLogin(text string) (DatabaseLogin, error) {
 	var login DatabaseLogin
 	if err := json.Unmarshal([]byte(text), &login); err != nil || login.Username == "" || login.Password == "" {
@@ -91,8 +91,8 @@ func ReadDatabaseLogin(text string) (DatabaseLogin, error) {
 	return login, nil
 }
 
-// URL is the address with the login in it. Host, port and database are those of address, or, where that is empty, of the
-// secret, over TLS that checks the server.
+// URL returns the address with the login. Host, port and database come from address or, if that is empty, from the secret.
+// The connection uses TLS and checks the server.
 func (l DatabaseLogin) URL(address string) (string, error) {
 	u := &url.URL{Scheme: "postgres", RawQuery: "sslmode=verify-full"}
 	if address != "" {
@@ -117,7 +117,7 @@ func (l DatabaseLogin) URL(address string) (string, error) {
 	return u.String(), nil
 }
 
-// DatabaseURL is the address that a secret's text gives: a URL, or a DatabaseLogin with a host.
+// DatabaseURL returns the address in a secret's text: a URL, or a DatabaseLogin with a host.
 func DatabaseURL(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, "{") {

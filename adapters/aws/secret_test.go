@@ -16,12 +16,12 @@ import (
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
-// TestSecret: one without a value reads as empty, what is written is read, and one that is not there is an error.
+// TestSecret: a secret without a value reads as empty, a written value is read back, and a missing secret is an error.
 func TestSecret(t *testing.T) {
 	t.Setenv("AWS_ENDPOINT_URL", testenv.SQS(t))
 	t.Setenv("AWS_ACCESS_KEY_ID", "test")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
-	t.Setenv("AWS_REGION", "us-east-1") // the ARN's own counts
+	t.Setenv("AWS_REGION", "us-east-1") // the ARN's region takes precedence
 	loaded, err := config.LoadDefaultConfig(t.Context(), config.WithRegion("eu-west-1"))
 	if err != nil {
 		t.Fatal(err)
@@ -55,11 +55,11 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// TestSecretARN: what names a secret, and what is a value.
+// TestSecretARN: which texts name a secret, and which are values.
 func TestSecretARN(t *testing.T) {
 	for value, want := range map[string]bool{
 		"arn:aws:secretsmanager:eu-west-1:123456789012:secret:belfry-Ab12":            true,
-		"arn:aws-cn:secretsmanager:cn-north-1:123456789012:secret:rds!db-1a2b-3c4d/x": true, // as RDS names them
+		"arn:aws-cn:secretsmanager:cn-north-1:123456789012:secret:rds!db-1a2b-3c4d/x": true, // names chosen by RDS
 		"arn:aws-us-gov:secretsmanager:us-gov-west-1:123456789012:secret:a/b+c=d.e@f": true,
 		"arn:aws:ssm:eu-west-1:123456789012:parameter/x":                              false,
 		"postgres://u:p@h/d": false, "": false, "whsec_abc": false,
@@ -70,7 +70,7 @@ func TestSecretARN(t *testing.T) {
 	}
 }
 
-// TestDatabaseURL: a secret gives a URL, or what RDS keeps; faults are told without what is in it.
+// TestDatabaseURL: a secret holds a URL or RDS's own form. Errors do not contain the secret's text.
 func TestDatabaseURL(t *testing.T) {
 	for text, want := range map[string]string{
 		" postgres://u:p@h/d?sslmode=require\n":                                                       "postgres://u:p@h/d?sslmode=require",
@@ -96,7 +96,7 @@ func TestDatabaseURL(t *testing.T) {
 	}
 }
 
-// TestRDSRoots: the certificates can all be read, sign others, and hold for years.
+// TestRDSRoots: all certificates can be read, are authorities, and are valid for years.
 func TestRDSRoots(t *testing.T) {
 	rest, err := os.ReadFile("rds.pem")
 	if err != nil {

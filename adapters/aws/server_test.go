@@ -24,7 +24,7 @@ import (
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
-// account is the one of the queues: LocalStack takes it from the key, moto has one only.
+// account owns the queues: LocalStack takes it from the key, and moto has only one.
 const account = "123456789012"
 
 func TestMain(m *testing.M) {
@@ -34,30 +34,30 @@ func TestMain(m *testing.M) {
 		}
 	}
 	flag.Parse()
-	if err := flag.Set("test.parallel", "12"); err != nil { // they mostly wait for visibility timeouts
+	if err := flag.Set("test.parallel", "12"); err != nil { // most of the time they wait for visibility timeouts
 		panic(err)
 	}
 	m.Run()
 }
 
-// server stands before the SQS server of the tests: it counts calls and cuts connections when told to.
+// server is a proxy for the SQS server of the tests: it counts calls and cuts connections on demand.
 type server struct {
 	*httptest.Server
 
 	mu     sync.Mutex
 	calls  map[string]int      // by operation
 	broken map[string]bool     // by queue URL: receiving fails until the queue is opened again
-	dead   map[string][]string // what dead-letter queues held
+	dead   map[string][]string // every message that was in a dead-letter queue
 	fault  func(operation string, body []byte) (answer string, fake bool)
 }
 
-// newServer starts one for this test.
+// newServer starts a server for this test.
 func newServer(t *testing.T) *server {
 	t.Helper()
 	return newServerBefore(t, testenv.SQS(t))
 }
 
-// newServerBefore starts one that stands before the SQS server at an address.
+// newServerBefore starts a proxy for the SQS server at an address.
 func newServerBefore(t *testing.T, address string) *server {
 	t.Helper()
 	behind, err := url.Parse(address)
@@ -88,7 +88,7 @@ func newServerBefore(t *testing.T, address string) *server {
 	return s
 }
 
-// look notes a call and says whether it is answered here: by nothing, the connection is cut.
+// look records a call, and decides whether to answer it here. An empty answer cuts the connection.
 func (s *server) look(target string, body []byte) (answer string, fake bool) {
 	operation := strings.TrimPrefix(target, "AmazonSQS.")
 	var queue struct{ QueueURL string }
@@ -119,14 +119,14 @@ func (s *server) setFault(fault func(operation string, body []byte) (string, boo
 	s.fault = fault
 }
 
-// breakReceiving makes the open subscriptions to a queue fail.
+// breakReceiving breaks the open subscriptions of a queue.
 func (s *server) breakReceiving(queueURL string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.broken[queueURL] = true
 }
 
-// queues makes one queue per priority, each with dead letters, and returns the URLs that programs are given.
+// queues creates a queue with dead letters for each priority, and returns the URLs for programs.
 func (s *server) queues(t *testing.T, attributes map[string]string, maxReceives int) map[core.Priority]string {
 	t.Helper()
 	name, urls := strings.ToLower(rand.Text()), map[core.Priority]string{}
@@ -158,7 +158,7 @@ func (s *server) queues(t *testing.T, attributes map[string]string, maxReceives 
 	return urls
 }
 
-// deadLetters returns all that a queue's dead-letter queue ever held.
+// deadLetters returns every message that ever was in a queue's dead-letter queue.
 func (s *server) deadLetters(t *testing.T, at place) []string {
 	t.Helper()
 	dead := at.url + "-dead"

@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	longPoll       = 20 * time.Second // the longest that SQS knows
-	callTimeout    = 2 * longPoll     // of one HTTP call; a long poll is the longest
-	connections    = 128              // kept open to SQS
+	longPoll       = 20 * time.Second // the maximum of SQS
+	callTimeout    = 2 * longPoll     // of one HTTP call; a long poll is the longest call
+	connections    = 128              // connections to SQS kept open
 	maxVisibility  = 12 * time.Hour   // counted from the receipt
 	maxDelay       = 15 * time.Minute
 	rejectAfter    = 10 * time.Second
@@ -31,18 +31,18 @@ const (
 	maxGroupLength = 128
 )
 
-// QueueOptions say how SQS is used. The zero value is ready.
+// QueueOptions configure the use of SQS. The zero value is ready.
 type QueueOptions struct {
-	// Visibility is how long a received message is hidden from others unless it is extended: a worker's lease, in
-	// whole seconds. Zero means the queue's own visibility timeout, which behind an event source mapping is long.
+	// Visibility is how long a received message is hidden from others unless it is extended: a worker's lease, in whole
+	// seconds. Zero means the queue's own visibility timeout, which is long for an event source mapping.
 	Visibility time.Duration
-	// FairTenants sends each message under its tenant as MessageGroupId: SQS then keeps one tenant's backlog from
-	// delaying the others, at a higher price per request. Zero means without.
+	// FairTenants sends each message with its tenant as MessageGroupId. SQS then prevents one tenant's backlog from delaying
+	// the others, at a higher price per request. Zero means no group.
 	FairTenants bool
-	// Delay hides a message for a while before it is first delivered, at most 15 minutes. Nil means none is hidden.
+	// Delay hides a message before its first delivery, for at most 15 minutes. Nil means no delay.
 	Delay func(core.Message) time.Duration
-	// RejectAfter is how soon a message that no worker can read is delivered again, until SQS moves it to the
-	// dead-letter queue. Zero means 10 s.
+	// RejectAfter is how soon an unreadable message is delivered again, until SQS moves it to the dead-letter queue. Zero
+	// means 10 s.
 	RejectAfter time.Duration
 }
 
@@ -52,7 +52,7 @@ type Queue struct {
 	places map[core.Priority]place
 }
 
-// place is one queue: a client and what the queue is called there.
+// place is one queue: its client and its name there.
 type place struct {
 	client *sqs.Client
 	url    string
@@ -60,7 +60,7 @@ type place struct {
 
 // OpenQueue reads one URL per priority, such as
 // awssqs://sqs.eu-west-1.amazonaws.com/123456789012/belfry-default?region=eu-west-1
-// with the parameters of gocloud.dev, and makes clients. It calls nobody; the queues must exist.
+// with the parameters of gocloud.dev, and makes clients. It makes no calls; the queues must exist.
 func OpenQueue(ctx context.Context, urls map[core.Priority]string, opts QueueOptions) (*Queue, error) {
 	if opts.Visibility < 0 || opts.Visibility > maxVisibility || opts.Visibility%time.Second != 0 {
 		return nil, fmt.Errorf("aws: visibility %s: want whole seconds up to %s", opts.Visibility, maxVisibility)
@@ -100,8 +100,8 @@ func newPlace(ctx context.Context, address string) (place, error) {
 	return place{client: awssnssqs.DialSQS(config), url: "https://" + path.Join(u.Host, u.Path)}, nil
 }
 
-// plainParameters are the parameters without those that say how gocloud.dev is to receive: this package does not
-// receive through it, and behaves as they ask for in any case.
+// plainParameters returns the parameters without those for gocloud.dev's receiving. This package receives by itself, in the
+// way that they ask for.
 func plainParameters(u *url.URL) url.Values {
 	values := u.Query()
 	for _, name := range []string{"raw", "nacklazy", "waittime"} {
@@ -110,7 +110,7 @@ func plainParameters(u *url.URL) url.Values {
 	return values
 }
 
-// seconds rounds up to what SQS counts in, and down to the most it takes.
-func seconds(d, most time.Duration) int32 {
-	return int32((min(max(d, 0), most) + time.Second - 1) / time.Second)
+// seconds converts d to whole seconds, rounded up and limited to what SQS accepts.
+func seconds(d, limit time.Duration) int32 {
+	return int32((min(max(d, 0), limit) + time.Second - 1) / time.Second)
 }

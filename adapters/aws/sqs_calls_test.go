@@ -55,7 +55,7 @@ func send(t *testing.T, topic core.Topic, msgs ...core.Message) {
 	}
 }
 
-// batchRequest is what this package sends to publish.
+// batchRequest is the publishing request of this package.
 type batchRequest struct {
 	Entries []struct {
 		ID             string `json:"Id"`
@@ -65,7 +65,7 @@ type batchRequest struct {
 	}
 }
 
-// accept answers a SendMessageBatch as SQS does, and keeps nothing.
+// accept answers a SendMessageBatch as SQS does, and drops the messages.
 func accept(t *testing.T, body []byte) string {
 	var req batchRequest
 	if err := json.Unmarshal(body, &req); err != nil {
@@ -88,8 +88,8 @@ func accept(t *testing.T, body []byte) string {
 	return string(answer)
 }
 
-// Ten thousand jobs that the tick dispatched go out in at most 1,100 calls, whatever the sizes of its groups and
-// however many of them it sends at once. The server here only answers: the one of the other tests needs minutes.
+// Ten thousand jobs that the tick dispatched are sent in at most 1,100 calls, whatever the sizes of its groups and the
+// number of concurrent Sends. The server only answers, because the other tests' server would need minutes.
 func TestTenThousandMessagesTakeElevenHundredCalls(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -122,7 +122,7 @@ func TestTenThousandMessagesTakeElevenHundredCalls(t *testing.T) {
 	}
 }
 
-// Most calls would carry one message if gocloud.dev's batcher were left to itself.
+// With gocloud.dev's batcher alone, most calls would carry one message.
 func TestBatchesAreFilled(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -136,7 +136,7 @@ func TestBatchesAreFilled(t *testing.T) {
 	}
 }
 
-// A worker that finds nothing makes one call per long poll of 20 s, and none of them while nobody waits.
+// An idle worker makes one call per long poll of 20 s, and no calls while nobody waits.
 func TestAnIdleSubscriptionMakesOneCallPerLongPoll(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -149,7 +149,7 @@ func TestAnIdleSubscriptionMakesOneCallPerLongPoll(t *testing.T) {
 		_ = json.Unmarshal(body, &req)
 		if operation == "ReceiveMessage" {
 			waits = append(waits, req.WaitTimeSeconds)
-			<-release // the long poll, over when the test says so
+			<-release // the long poll, which the test ends
 			return `{}`, true
 		}
 		return "", false
@@ -167,7 +167,7 @@ func TestAnIdleSubscriptionMakesOneCallPerLongPoll(t *testing.T) {
 	eventually(t, func() bool { return len(release) == 0 })
 	cancel()
 	receiver.Wait()
-	release <- struct{}{} // the fourth, during which Receive was given up
+	release <- struct{}{} // the fourth one, during which Receive was cancelled
 	if err := sub.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -193,7 +193,7 @@ func eventually(t *testing.T, done func() bool) {
 	}
 }
 
-// hidden counts the messages that someone has received.
+// hidden counts the messages that a consumer has received.
 func hidden(t *testing.T, at place) string {
 	t.Helper()
 	name := types.QueueAttributeNameApproximateNumberOfMessagesNotVisible
@@ -204,7 +204,7 @@ func hidden(t *testing.T, at place) string {
 	return res.Attributes[string(name)]
 }
 
-// What is received ahead of who asks for it uses up its visibility timeout and its receipts.
+// A message received before anyone asks for it uses up its visibility timeout and its receipts.
 func TestNothingIsReceivedAhead(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -251,13 +251,13 @@ func TestWhatComesWhenNobodyWaitsIsGivenBackAtOnce(t *testing.T) {
 	receiver.Wait()
 	send(t, s.topic(t, q), messages(1)...)
 	eventually(t, func() bool { return s.count("ChangeMessageVisibilityBatch") > 0 })
-	got, err := s.subscription(t, q).Receive(t.Context(), 10) // another worker's, long before 600 s
+	got, err := s.subscription(t, q).Receive(t.Context(), 10) // another worker gets it, long before 600 s
 	if err != nil || len(got) != 1 {
 		t.Errorf("received %d, %v", len(got), err)
 	}
 }
 
-// Acknowledgements go together.
+// Several messages are acknowledged in one call.
 func TestTensAreAcknowledgedByOneCall(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

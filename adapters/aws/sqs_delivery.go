@@ -25,7 +25,7 @@ var _ core.Rejecter = (*delivery)(nil)
 
 func (d *delivery) Body() []byte { return d.body }
 
-// Ack deletes the message, with others, a moment later. If that fails the message comes again, and the subscription
+// Ack deletes the message a moment later, together with others. If that fails, the message comes again, and the subscription
 // is dead.
 func (d *delivery) Ack(context.Context) error { return ended(d.s.acks.Add(d.receipt)) }
 
@@ -34,8 +34,8 @@ func (d *delivery) Release(_ context.Context, wait time.Duration) error {
 	return ended(d.s.changes.Add(change{receipt: d.receipt, seconds: seconds(wait, maxVisibility)}))
 }
 
-// Extend hides the message for until from now, rounded up to seconds. SQS refuses to hide one for more than 12 hours
-// after its receipt.
+// Extend hides the message until the given time from now, rounded up to seconds. SQS refuses to hide a message for more than
+// 12 hours after its receipt.
 func (d *delivery) Extend(ctx context.Context, until time.Duration) error {
 	done := make(chan error, 1)
 	if err := d.s.changes.Add(change{receipt: d.receipt, seconds: seconds(until, maxVisibility), done: done}); err != nil {
@@ -49,8 +49,8 @@ func (d *delivery) Extend(ctx context.Context, until time.Duration) error {
 	}
 }
 
-// Reject lets the message come again soon where the queue has a dead-letter queue: SQS moves it there when it has
-// been received too often, and until then a newer worker may know what it says. Without one it is deleted.
+// Reject makes the message visible again soon if the queue has a dead-letter queue. SQS moves it there after too many
+// receives, and until then a newer worker may be able to read it. Without a dead-letter queue the message is deleted.
 func (d *delivery) Reject(ctx context.Context) error {
 	if !d.s.redrive {
 		return d.Ack(ctx)
@@ -65,7 +65,7 @@ func ended(err error) error {
 	return nil
 }
 
-// change is a new visibility timeout of one message. done, if any, gets one answer and never blocks.
+// change is a new visibility timeout of one message. done, if set, gets one answer and never blocks.
 type change struct {
 	receipt string
 	seconds int32
@@ -78,7 +78,7 @@ func (c change) answer(err error) {
 	}
 }
 
-// sendAcks deletes a batch of messages. One that was received again meanwhile is not worth a word.
+// sendAcks deletes a batch of messages. It ignores a message that was received again in the meantime.
 func (s *subscription) sendAcks(ctx context.Context, receipts []string) {
 	in := &sqs.DeleteMessageBatchInput{QueueUrl: &s.url}
 	for i := range receipts {

@@ -14,8 +14,8 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// SQS may take some messages of a batch and refuse others. gocloud.dev tells everyone of the batch: nobody's is known
-// to be published, and the other batches' are.
+// SQS may accept some messages of a batch and refuse others. gocloud.dev then reports an error for all of them, so none is
+// known to be published. Other batches are not affected.
 func TestABatchThatFailsInPartIsUnknownAsAWhole(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -41,7 +41,7 @@ func TestABatchThatFailsInPartIsUnknownAsAWhole(t *testing.T) {
 	}
 }
 
-// Without an answer a Send ends with its context, and Close ends what is still on its way.
+// Without an answer a Send ends with its context, and Close cancels the calls in progress.
 func TestASendThatHangsEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -79,7 +79,7 @@ func TestASendThatHangsEndsWithItsContext(t *testing.T) {
 	close(hang)
 }
 
-// What gocloud.dev has no words for is set through As, and SQS sees it.
+// Fields that gocloud.dev does not know are set through As, and reach SQS.
 func TestDelayAndTenantReachSQS(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -94,7 +94,7 @@ func TestDelayAndTenantReachSQS(t *testing.T) {
 		for _, e := range req.Entries {
 			delays, groups = append(delays, e.DelaySeconds), append(groups, e.MessageGroupID)
 		}
-		return "", false // the server takes it, too
+		return "", false // the server handles it, too
 	})
 	msgs := messages(4)
 	msgs[1].Tenant, msgs[2].Tenant, msgs[3].Tenant = "acme", "Ärzte", strings.Repeat("t", 200)
@@ -130,7 +130,7 @@ func TestADelayedMessageIsNotReceivedBefore(t *testing.T) {
 	}
 }
 
-// A host's lease is shorter than the visibility timeout of a queue that an event source mapping reads, too.
+// A host's lease overrides the queue's visibility timeout, which may be longer for an event source mapping.
 func TestVisibilityOfTheHostGoesBeforeTheQueues(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -149,7 +149,7 @@ func TestVisibilityOfTheHostGoesBeforeTheQueues(t *testing.T) {
 	}
 }
 
-// Asking for more than ten must not wait where the queue's own setting says that every call does.
+// A request for more than ten messages must not wait, even if the queue's own setting makes every call wait.
 func TestMoreIsNotWaitedForTwentySeconds(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -178,7 +178,7 @@ func TestMoreIsNotWaitedForTwentySeconds(t *testing.T) {
 	}
 }
 
-// Without dead letters a message that nobody can read would come again for days.
+// Without dead letters an unreadable message would come again for days.
 func TestRejectEndsAMessageWhereThereAreNoDeadLetters(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -198,7 +198,8 @@ func TestRejectEndsAMessageWhereThereAreNoDeadLetters(t *testing.T) {
 	eventually(t, func() bool { return s.count("DeleteMessageBatch") == 1 })
 }
 
-// An acknowledgement that fails is answered long ago. The subscription says so, and the worker opens another.
+// Ack returns before the acknowledgement is sent. If it fails, the next Receive returns the error, and the worker opens
+// another subscription.
 func TestAFailedAcknowledgementIsToldByTheNextReceive(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

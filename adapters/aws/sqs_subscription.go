@@ -18,35 +18,35 @@ import (
 
 const (
 	ackWait    = 50 * time.Millisecond // how long an acknowledgement waits for others
-	changeWait = 5 * time.Millisecond  // the same for those someone waits for
-	morePolls  = 20                    // calls at once while a queue is full
+	changeWait = 5 * time.Millisecond  // the same for changes with a waiting caller
+	morePolls  = 20                    // concurrent calls while a queue is full
 )
 
 var errClosed = errors.New("aws: the subscription is closed")
 
-// subscription implements core.Subscription by the SDK's own calls. The portable type of gocloud.dev receives ahead
-// of who asks, and what lies there uses up its visibility timeout and its receipts: see docs/decisions.
+// subscription implements core.Subscription with calls of the SDK. The portable type of gocloud.dev receives messages before
+// anyone asks for them, which uses up their visibility timeouts and receipts: see docs/decisions.
 type subscription struct {
 	place
 	opts     QueueOptions
 	redrive  bool  // the queue has a dead-letter queue
-	moreWait int32 // seconds that a call may wait which should not wait at all
+	moreWait int32 // wait, in seconds, of a call that should not wait at all
 
-	turn    chan struct{} // held by the Receive that is served
+	turn    chan struct{} // held by the current Receive
 	poll    *gather.Poll[types.Message]
 	acks    *gather.Gatherer[string]
 	changes *gather.Gatherer[change]
 
-	life   context.Context // of calls that receive
+	life   context.Context // context of receiving calls
 	stop   context.CancelFunc
 	close  sync.Once
-	closed error // the answer of Close
+	closed error // result of Close
 
 	mu  sync.Mutex
-	err error // why it is dead
+	err error // why the subscription is dead
 }
 
-// OpenSubscription opens a subscription to the queue of a priority, which must be there.
+// OpenSubscription opens a subscription to the queue of a priority, which must exist.
 func (q *Queue) OpenSubscription(ctx context.Context, p core.Priority) (core.Subscription, error) {
 	at := q.places[p]
 	s := &subscription{place: at, opts: q.opts, turn: make(chan struct{}, 1)}
@@ -60,7 +60,7 @@ func (q *Queue) OpenSubscription(ctx context.Context, p core.Priority) (core.Sub
 	return s, nil
 }
 
-// readAttributes learns how the queue was made.
+// readAttributes reads the queue's settings.
 func (s *subscription) readAttributes(ctx context.Context) error {
 	res, err := s.client.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &s.url, AttributeNames: []types.QueueAttributeName{
 		types.QueueAttributeNameRedrivePolicy, types.QueueAttributeNameReceiveMessageWaitTimeSeconds,
@@ -70,13 +70,14 @@ func (s *subscription) readAttributes(ctx context.Context) error {
 	}
 	s.redrive = res.Attributes[string(types.QueueAttributeNameRedrivePolicy)] != ""
 	if wait, err := strconv.Atoi(res.Attributes[string(types.QueueAttributeNameReceiveMessageWaitTimeSeconds)]); err == nil && wait > 0 {
-		s.moreWait = 1 // zero would not be sent, and the queue's own would apply
+		s.moreWait = 1 // zero would be omitted, and the queue's own setting would apply
 	}
 	return nil
 }
 
-// Receive waits for messages by long polls, one call for each 20 s. Where ten come at once it asks for more, several
-// calls at once, until it has max or the queue has no more at hand. It never receives what nobody asked for.
+// Receive waits for messages with long polls, one call per 20 s. If ten messages arrive at once it requests more, with
+// several calls at once, until it has max or the queue has no more available. It never receives more than the caller asked
+// for.
 func (s *subscription) Receive(ctx context.Context, max int) ([]core.Delivery, error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -101,9 +102,9 @@ func (s *subscription) Receive(ctx context.Context, max int) ([]core.Delivery, e
 	return deliveries, nil
 }
 
-// longPoll makes one call that waits for messages. Its failure is the subscription's.
-func (s *subscription) longPoll(most int) ([]types.Message, error) {
-	messages, err := s.receive(min(most, batchSize), int32(longPoll.Seconds()))
+// longPoll makes one call that waits for messages. If it fails, the subscription is dead.
+func (s *subscription) longPoll(max int) ([]types.Message, error) {
+	messages, err := s.receive(min(max, batchSize), int32(longPoll.Seconds()))
 	if err != nil {
 		s.fail(err)
 		return nil, s.failure()
@@ -111,30 +112,30 @@ func (s *subscription) longPoll(most int) ([]types.Message, error) {
 	return messages, nil
 }
 
-// giveBack makes messages visible again that nobody waits for.
+// giveBack makes messages without a waiting caller visible again.
 func (s *subscription) giveBack(messages []types.Message) {
 	for _, m := range messages {
-		_ = s.changes.Add(change{receipt: aws.ToString(m.ReceiptHandle)}) // after Close it comes again by itself
+		_ = s.changes.Add(change{receipt: aws.ToString(m.ReceiptHandle)}) // after Close the message comes again after its timeout
 	}
 }
 
-// receiveMore takes up to n messages that are at hand. Its failure is told by the next Receive.
+// receiveMore takes up to n available messages. The next Receive returns its error.
 func (s *subscription) receiveMore(n int) []types.Message {
 	var mu sync.Mutex
 	var all []types.Message
 	for full := true; full && n > 0; {
 		var calls sync.WaitGroup
 		for range min(morePolls, (n+batchSize-1)/batchSize) {
-			most := min(n, batchSize)
-			n -= most
+			max := min(n, batchSize)
+			n -= max
 			calls.Go(func() {
-				got, err := s.receive(most, s.moreWait)
+				got, err := s.receive(max, s.moreWait)
 				mu.Lock()
 				defer mu.Unlock()
 				if err != nil {
 					s.fail(err)
 				}
-				all, full = append(all, got...), full && len(got) == most
+				all, full = append(all, got...), full && len(got) == max
 			})
 		}
 		calls.Wait()
@@ -143,9 +144,9 @@ func (s *subscription) receiveMore(n int) []types.Message {
 }
 
 // receive makes one call.
-func (s *subscription) receive(most int, wait int32) ([]types.Message, error) {
+func (s *subscription) receive(max int, wait int32) ([]types.Message, error) {
 	res, err := s.client.ReceiveMessage(s.life, &sqs.ReceiveMessageInput{
-		QueueUrl: &s.url, MaxNumberOfMessages: int32(most), WaitTimeSeconds: wait, VisibilityTimeout: seconds(s.opts.Visibility, maxVisibility),
+		QueueUrl: &s.url, MaxNumberOfMessages: int32(max), WaitTimeSeconds: wait, VisibilityTimeout: seconds(s.opts.Visibility, maxVisibility),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("aws: receive: %w", err)
@@ -153,7 +154,7 @@ func (s *subscription) receive(most int, wait int32) ([]types.Message, error) {
 	return res.Messages, nil
 }
 
-// fail makes the subscription dead. The first reason stays.
+// fail marks the subscription as dead. The first reason stays.
 func (s *subscription) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,8 +172,8 @@ func (s *subscription) failure() error {
 	return s.err
 }
 
-// Close stops receiving and waits until everything acknowledged, extended and released is sent, or ctx ends. Closing
-// again gives the first answer.
+// Close stops receiving and waits until everything acknowledged, extended and released is sent, or ctx ends. Closing again
+// returns the first result.
 func (s *subscription) Close(ctx context.Context) error {
 	s.close.Do(func() {
 		s.stop()

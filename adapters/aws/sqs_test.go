@@ -13,7 +13,7 @@ import (
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
-// open makes queues and opens them.
+// open creates queues and opens them.
 func (s *server) open(t *testing.T, opts QueueOptions) *Queue {
 	t.Helper()
 	q, err := OpenQueue(t.Context(), s.queues(t, map[string]string{"VisibilityTimeout": "8"}, 3), opts)
@@ -25,7 +25,7 @@ func (s *server) open(t *testing.T, opts QueueOptions) *Queue {
 
 func TestQueue(t *testing.T) { runContract(t, newServer(t)) }
 
-// The same on the second server that speaks SQS, where there is one: they err in different places.
+// The same on LocalStack, if it is available: the two servers differ from SQS in different ways.
 func TestQueueOnLocalStack(t *testing.T) {
 	runContract(t, newServerBefore(t, testenv.LocalStack(t)))
 }
@@ -38,7 +38,7 @@ func runContract(t *testing.T, servers *server) {
 		},
 		Visibility: 8 * time.Second,
 		Patience:   60 * time.Second,
-		Batch:      100, // moto looks at each message of a queue for each one it sends or receives
+		Batch:      100, // moto goes through all messages of a queue for each one it sends or receives
 		Publish: func(t *testing.T, q core.Queue, p core.Priority, body []byte) {
 			at := q.(*Queue).places[p]
 			if _, err := at.client.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &at.url, MessageBody: aws.String(strings.ToValidUTF8(string(body), "\ufffd"))}); err != nil {
@@ -51,7 +51,7 @@ func runContract(t *testing.T, servers *server) {
 		MaxDeliveries: 3,
 		Break:         func(_ *testing.T, q core.Queue, p core.Priority) { servers.breakReceiving(q.(*Queue).places[p].url) },
 		Wrap: func(t *testing.T, test func(*testing.T)) {
-			t.Parallel() // they mostly wait for visibility timeouts
+			t.Parallel() // most of the time they wait for visibility timeouts
 			test(t)
 		},
 	})

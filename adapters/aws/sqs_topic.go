@@ -18,12 +18,12 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// batchSize is the most that SQS takes in one call.
+// batchSize is the maximum number of messages that SQS accepts in one call.
 const batchSize = 10
 
-// topic implements core.Topic. gocloud.dev's batcher sends what it has as soon as a call is free, mostly one message.
-// So there is one portable topic for each size of batch, which waits until it has that many: the messages of a Send
-// are cut into tens and a rest, and each cut goes to the topic of its size.
+// topic implements core.Topic. gocloud.dev's batcher sends its messages as soon as a call is free, usually one message per
+// call. So there is one portable topic per batch size, which waits for that many messages. The messages of a Send are cut
+// into batches of ten and a rest, and each batch goes to the topic of its size.
 type topic struct {
 	portable [batchSize]*pubsub.Topic
 	opts     QueueOptions
@@ -42,14 +42,14 @@ func (q *Queue) OpenTopic(ctx context.Context, p core.Priority) (core.Topic, err
 	return t, nil
 }
 
-// Send publishes in batches of ten. One whose answer says that some of its messages failed leaves all ten unknown.
+// Send publishes in batches of ten. If the answer to a batch reports a failed message, all ten are unknown.
 func (t *topic) Send(ctx context.Context, msgs []core.Message) []error {
 	errs := make([]error, len(msgs))
 	if err := ctx.Err(); err != nil {
 		return unknown(errs, err)
 	}
 	answers := make(chan answer, len(msgs))
-	// A batch waits for all its messages, so each of them is handed over even after ctx has ended.
+	// A batch waits for all its messages, so each of them is passed on even after ctx has ended.
 	whole := context.WithoutCancel(ctx)
 	for i, m := range msgs {
 		portable := t.portable[min(len(msgs)-i/batchSize*batchSize, batchSize)-1]
@@ -71,7 +71,7 @@ func (t *topic) Send(ctx context.Context, msgs []core.Message) []error {
 	return errs
 }
 
-// answer is what became of message i.
+// answer is the result for message i.
 type answer struct {
 	i   int
 	err error
@@ -86,7 +86,7 @@ func unknown(errs []error, err error) []error {
 	return errs
 }
 
-// beforeSend sets what gocloud.dev has no words for.
+// beforeSend sets the fields that gocloud.dev does not know.
 func (t *topic) beforeSend(m core.Message) func(asFunc func(any) bool) error {
 	if t.opts.Delay == nil && (!t.opts.FairTenants || m.Tenant == "") {
 		return nil
@@ -106,10 +106,10 @@ func (t *topic) beforeSend(m core.Message) func(asFunc func(any) bool) error {
 	}
 }
 
-// groupCharacters are what SQS allows in a MessageGroupId.
+// groupCharacters are the characters allowed in a MessageGroupId.
 const groupCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
-// group names a tenant's group: the tenant itself where SQS allows it as a name, else a digest.
+// group returns a tenant's group: the tenant itself if SQS allows it as a name, otherwise a digest.
 func group(tenant string) string {
 	if len(tenant) <= maxGroupLength && strings.Trim(tenant, groupCharacters) == "" {
 		return tenant
@@ -118,7 +118,7 @@ func group(tenant string) string {
 	return hex.EncodeToString(digest[:])
 }
 
-// Close waits for what is being sent, and cuts it off when ctx ends.
+// Close waits for sends in progress, and cancels them when ctx ends.
 func (t *topic) Close(ctx context.Context) error {
 	errs := make([]error, len(t.portable))
 	var closing sync.WaitGroup

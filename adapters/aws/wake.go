@@ -22,14 +22,14 @@ func IsWake(event []byte) bool {
 	return json.Unmarshal(event, &e) == nil && e.Wake
 }
 
-// Waker invokes the tick function, and does not wait for its end.
+// Waker invokes the tick function asynchronously.
 type Waker struct {
 	client   *lambda.Client
 	function string
 	payload  []byte
 }
 
-// NewWaker takes the function's name or ARN. Credentials and region come from where AWS's own tools look.
+// NewWaker takes the function's name or ARN. Credentials and region come from the usual places of AWS's tools.
 func NewWaker(ctx context.Context, function string) (*Waker, error) {
 	loaded, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -42,7 +42,7 @@ func NewWaker(ctx context.Context, function string) (*Waker, error) {
 	return &Waker{lambda.NewFromConfig(loaded), function, payload}, nil
 }
 
-// Wake returns once Lambda has taken the invocation. A throttled one Lambda repeats by itself.
+// Wake returns once Lambda has accepted the invocation. Lambda itself retries throttled invocations.
 func (w *Waker) Wake(ctx context.Context) error {
 	answer, err := w.client.Invoke(ctx, &lambda.InvokeInput{FunctionName: &w.function, InvocationType: types.InvocationTypeEvent, Payload: w.payload})
 	if err == nil && answer.StatusCode/100 != 2 {

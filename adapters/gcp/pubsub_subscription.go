@@ -91,11 +91,11 @@ func (s *subscription) Receive(ctx context.Context, max int) ([]core.Delivery, e
 
 // pull makes one call. The service holds it until there is a message or a time has passed. Emulators answer sooner, so the
 // next call waits.
-func (s *subscription) pull(most int) ([]*pubsubpb.ReceivedMessage, error) {
+func (s *subscription) pull(max int) ([]*pubsubpb.ReceivedMessage, error) {
 	ctx, cancel := context.WithTimeout(s.life, pullTimeout)
 	defer cancel()
 	began := time.Now()
-	res, err := s.client.Pull(ctx, &pubsubpb.PullRequest{Subscription: s.name, MaxMessages: int32(min(most, maxPull))}, gax.WithRetry(neverRetry))
+	res, err := s.client.Pull(ctx, &pubsubpb.PullRequest{Subscription: s.name, MaxMessages: int32(min(max, maxPull))}, gax.WithRetry(neverRetry))
 	switch {
 	case s.life.Err() != nil:
 		return nil, errClosed

@@ -7,8 +7,8 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// BenchmarkQueue sends, receives and acknowledges as ticker and worker do: groups of 500 messages, 10,000 in the
-// queue at most.
+// BenchmarkQueue sends, receives and acknowledges as ticker and worker do: in groups of 500 messages, with at most 10,000 in
+// the queue.
 func BenchmarkQueue(b *testing.B) {
 	q, err := Open(nil)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"gocloud.dev/pubsub/driver"
 )
 
-// The driver differs from gocloud.dev's own mempubsub, which copies every message to every subscription that was
-// ever opened, asks for new ones four times a second only, and cannot delay or extend. In this one a message of
-// gocloud.dev is a bundle of messages, one per line, because its portable types spend about ten microseconds on
-// each. What belongs to a single message goes through As.
+// The driver differs from gocloud.dev's own mempubsub, which copies every message to every subscription that was ever
+// opened, asks for new messages only four times a second, and cannot delay or extend. In this driver a gocloud.dev message
+// is a bundle of messages, one per line, because gocloud.dev's portable types take about ten microseconds per message.
+// Operations on single messages go through As.
 
 // topicDriver implements driver.Topic.
 type topicDriver struct {
@@ -20,7 +20,7 @@ type topicDriver struct {
 	memory *memory
 }
 
-// SendBatch puts the lines of all bundles into the memory.
+// SendBatch adds the lines of all bundles to the memory.
 func (d topicDriver) SendBatch(_ context.Context, bundles []*driver.Message) error {
 	for _, b := range bundles {
 		d.memory.add(bytes.Split(b.Body, []byte{'\n'}))
@@ -35,8 +35,8 @@ func (topicDriver) As(any) bool  { return false }
 type subscriptionDriver struct {
 	common
 	memory *memory
-	breaks int          // of the memory when this was opened
-	most   atomic.Int64 // messages wanted in the next bundle
+	breaks int          // breaks of the memory when this was opened
+	max    atomic.Int64 // maximum messages in the next bundle
 
 	stop    context.CancelFunc
 	stopped context.Context
@@ -44,17 +44,17 @@ type subscriptionDriver struct {
 
 func newSubscriptionDriver(m *memory) *subscriptionDriver {
 	d := &subscriptionDriver{memory: m, breaks: m.connection()}
-	d.most.Store(1)
+	d.max.Store(1)
 	d.stopped, d.stop = context.WithCancel(context.Background())
 	return d
 }
 
-// ReceiveBatch waits for messages and returns them as one bundle. It takes no notice of max, which counts bundles.
+// ReceiveBatch waits for messages and returns them as one bundle. It ignores max, which counts bundles.
 func (d *subscriptionDriver) ReceiveBatch(ctx context.Context, _ int) ([]*driver.Message, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(d.stopped, cancel)()
-	taken, err := d.memory.take(ctx, int(d.most.Load()), d.breaks)
+	taken, err := d.memory.take(ctx, int(d.max.Load()), d.breaks)
 	if err != nil && d.stopped.Err() != nil {
 		err = errClosed
 	}
@@ -71,7 +71,7 @@ func (d *subscriptionDriver) ReceiveBatch(ctx context.Context, _ int) ([]*driver
 	return []*driver.Message{bundle}, nil
 }
 
-// SendAcks and SendNacks have nothing to do: the messages of a bundle end one by one.
+// SendAcks and SendNacks do nothing: the messages of a bundle end one by one.
 func (d *subscriptionDriver) SendAcks(context.Context, []driver.AckID) error  { return nil }
 func (d *subscriptionDriver) SendNacks(context.Context, []driver.AckID) error { return nil }
 func (d *subscriptionDriver) CanNack() bool                                   { return false }
@@ -83,7 +83,7 @@ func (d *subscriptionDriver) Close() error {
 	return nil
 }
 
-// common is what both drivers say of errors: none is worth repeating here, none has a code.
+// common holds the answers about errors of both drivers: no error can be retried here, and none has a code.
 type common struct{}
 
 func (common) IsRetryable(error) bool             { return false }

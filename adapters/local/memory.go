@@ -14,20 +14,20 @@ var (
 	errNotHeld = errors.New("the message was delivered again meanwhile")
 )
 
-// memory is one queue's messages. Any number of topics add to it and any number of subscriptions compete for
-// what it holds. A message taken is hidden for the visibility timeout and then ready again.
+// memory holds one queue's messages. Any number of topics add to it, and any number of subscriptions compete for its
+// messages. A message that is taken is hidden for the visibility timeout and then ready again.
 type memory struct {
 	visibility time.Duration
 
 	mu      sync.Mutex
 	ready   []*stored
 	hidden  hidden
-	waiting []*waiter // in the order of their arrival; the first takes next
-	breaks  int       // times its connections broke
-	broken  error     // how, the last time
+	waiting []*waiter // in order of arrival; the first one takes next
+	breaks  int       // number of times that its connections broke
+	broken  error     // error of the last break
 }
 
-// waiter is a call of take. It keeps its place in the line until it returns.
+// waiter is a call of take. It keeps its position until it returns.
 type waiter struct {
 	look chan struct{} // receives when a message may be ready for it
 }
@@ -35,8 +35,8 @@ type waiter struct {
 // stored is one message of a memory.
 type stored struct {
 	body    []byte
-	until   time.Time // hidden until then
-	place   int       // in hidden; -1 while ready
+	until   time.Time // hidden until this time
+	place   int       // index in hidden; -1 while ready
 	receipt int       // rises with each delivery
 	gone    bool      // acknowledged
 }
@@ -45,11 +45,11 @@ func newMemory(visibility time.Duration) *memory {
 	return &memory{visibility: visibility}
 }
 
-// add puts new messages in.
+// add adds new messages.
 func (m *memory) add(bodies [][]byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	batch := make([]stored, len(bodies)) // one allocation: it lives until the last of a bundle is removed
+	batch := make([]stored, len(bodies)) // one allocation: it lives until the last message of the bundle is removed
 	for i, body := range bodies {
 		batch[i] = stored{body: body, place: -1}
 		m.ready = append(m.ready, &batch[i])
@@ -57,15 +57,15 @@ func (m *memory) add(bodies [][]byte) {
 	m.wakeFirst()
 }
 
-// wakeFirst wakes the waiter that came first. A waiter that takes less than there is wakes the next. So messages go to
-// waiters in turn, as brokers serve their consumers.
+// wakeFirst wakes the first waiter. A waiter that takes less than there is wakes the next one. So messages go to waiters in
+// turn, as brokers serve their consumers.
 func (m *memory) wakeFirst() {
 	if len(m.waiting) > 0 {
 		m.waiting[0].wake()
 	}
 }
 
-// wakeAll wakes every waiter. They keep their places.
+// wakeAll wakes every waiter. They keep their positions.
 func (m *memory) wakeAll() {
 	for _, w := range m.waiting {
 		w.wake()
@@ -75,12 +75,12 @@ func (m *memory) wakeAll() {
 func (w *waiter) wake() {
 	select {
 	case w.look <- struct{}{}:
-	default: // it is woken already
+	default: // it was woken already
 	}
 }
 
-// take waits until a message is ready and its turn has come, ctx ends or connections of before this many breaks are
-// broken, and takes up to max messages.
+// take waits until a message is ready and it is the caller's turn, and takes up to max messages. It ends early when ctx
+// ends, or when its connection, opened after this many breaks, breaks.
 func (m *memory) take(ctx context.Context, max, breaks int) ([]delivered, error) {
 	w := &waiter{look: make(chan struct{}, 1)}
 	m.mu.Lock()
@@ -106,7 +106,7 @@ func (m *memory) take(ctx context.Context, max, breaks int) ([]delivered, error)
 	}
 }
 
-// leave removes a waiter, and wakes the new first one if messages are ready.
+// leave removes a waiter, and wakes the new first waiter if messages are ready.
 func (m *memory) leave(w *waiter) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -117,13 +117,13 @@ func (m *memory) leave(w *waiter) {
 	}
 }
 
-// delivered is a message under the receipt of one delivery.
+// delivered is a message with the receipt of one delivery.
 type delivered struct {
 	*stored
 	receipt int
 }
 
-// takeReady takes what is ready if it is w's turn; when nothing is taken, it says how long to wait at most.
+// takeReady takes ready messages if it is w's turn. If it takes none, it returns the maximum time to wait.
 func (m *memory) takeReady(w *waiter, max, breaks int) (taken []delivered, wait time.Duration, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -161,7 +161,7 @@ func (m *memory) takeReady(w *waiter, max, breaks int) (taken []delivered, wait 
 	return taken, wait, nil
 }
 
-// remove ends a message, whoever else may hold it by now.
+// remove removes a message, even if another consumer has it by now.
 func (m *memory) remove(d delivered) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -171,7 +171,7 @@ func (m *memory) remove(d delivered) {
 	}
 }
 
-// hide makes a message ready again after wait, if it is still this delivery's.
+// hide makes a message ready again after wait, if its last delivery is this one.
 func (m *memory) hide(d delivered, wait time.Duration) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -180,11 +180,11 @@ func (m *memory) hide(d delivered, wait time.Duration) error {
 	}
 	d.until = time.Now().Add(wait)
 	heap.Fix(&m.hidden, d.place)
-	m.wakeAll() // those who wait for the next one to appear have another to wait for
+	m.wakeAll() // the next message may now be ready at another time
 	return nil
 }
 
-// fail breaks all connections open now with err; those opened afterwards work.
+// fail breaks all open connections with err. Connections opened later work.
 func (m *memory) fail(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -193,14 +193,14 @@ func (m *memory) fail(err error) {
 	m.wakeAll()
 }
 
-// connection is what take needs to know of one opened now.
+// connection returns what take needs to know about a connection opened now.
 func (m *memory) connection() (breaks int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.breaks
 }
 
-// hidden orders messages by when they will be ready again.
+// hidden sorts messages by the time at which they are ready again.
 type hidden []*stored
 
 func (h hidden) Len() int           { return len(h) }

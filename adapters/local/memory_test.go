@@ -12,7 +12,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// stage is a queue with n messages and a subscription to it, in a bubble.
+// stage runs test in a bubble with a queue of n messages and a subscription to it.
 func stage(t *testing.T, n int, test func(t *testing.T, q *Queue, sub core.Subscription)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -49,11 +49,11 @@ func fill(t *testing.T, q *Queue, n int) {
 	}
 }
 
-func receive(t *testing.T, sub core.Subscription, most, want int) []core.Delivery {
+func receive(t *testing.T, sub core.Subscription, max, want int) []core.Delivery {
 	t.Helper()
-	got, err := sub.Receive(t.Context(), most)
+	got, err := sub.Receive(t.Context(), max)
 	if err != nil || len(got) != want {
-		t.Fatalf("Receive of up to %d: %d, %v; want %d", most, len(got), err, want)
+		t.Fatalf("Receive of up to %d: %d, %v; want %d", max, len(got), err, want)
 	}
 	return got
 }
@@ -70,7 +70,7 @@ func nothing(t *testing.T, sub core.Subscription, while time.Duration) {
 func TestALateAckEndsAMessageThatWasDeliveredAgain(t *testing.T) {
 	stage(t, 1, func(t *testing.T, _ *Queue, sub core.Subscription) {
 		late := receive(t, sub, 1, 1)[0]
-		receive(t, sub, 1, 1) // after the visibility timeout, and never acknowledged
+		receive(t, sub, 1, 1) // after the visibility timeout; it is never acknowledged
 		if err := late.Ack(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -81,7 +81,7 @@ func TestALateAckEndsAMessageThatWasDeliveredAgain(t *testing.T) {
 func TestALateAckEndsAMessageThatIsReadyAgain(t *testing.T) {
 	stage(t, 2, func(t *testing.T, _ *Queue, sub core.Subscription) {
 		late := receive(t, sub, 2, 2)
-		again := receive(t, sub, 1, 1)[0] // both are ready by then
+		again := receive(t, sub, 1, 1)[0] // both are ready by now
 		for _, d := range append(late, again) {
 			if err := d.Ack(t.Context()); err != nil {
 				t.Error(err)
@@ -109,7 +109,7 @@ func TestWhoLostAMessageNeitherExtendsNorReleasesIt(t *testing.T) {
 	})
 }
 
-// A Receive that gave up had asked for ten. They are there for the next ones, bit by bit, and after Close for others.
+// A cancelled Receive had asked for ten messages. Later calls get them bit by bit, and after Close other subscriptions do.
 func TestWhatWasFetchedInVainIsHandedOutOrGivenBack(t *testing.T) {
 	stage(t, 0, func(t *testing.T, q *Queue, sub core.Subscription) {
 		nothing(t, sub, time.Second)
@@ -135,7 +135,7 @@ func TestWhatWasFetchedInVainIsHandedOutOrGivenBack(t *testing.T) {
 	})
 }
 
-// Who has waited longest gets the next message: one that is put back by a taker who cannot use it comes round to all.
+// The waiter that has waited longest gets the next message. A message that each taker returns comes to all of them in turn.
 func TestTakersHaveTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(time.Minute)

@@ -17,11 +17,12 @@ import (
 // Scheme is the scheme of this package's URLs.
 const Scheme = "mem"
 
-// visibility is the visibility timeout of queues whose URL names none: the ackdeadline of gocloud.dev's mem URLs.
+// visibility is the visibility timeout of queues whose URL sets none. The URL's parameter is ackdeadline, as in
+// gocloud.dev's mem URLs.
 const visibility = time.Minute
 
-// Queue implements core.Queue in memory. Opening a topic or a subscription twice opens the same queue, so
-// that subscriptions share its messages; what is not acknowledged survives the subscription.
+// Queue implements core.Queue in memory. Topics and subscriptions with the same URL use the same queue, so subscriptions
+// compete for its messages. Unacknowledged messages survive the subscription.
 type Queue struct {
 	urls map[core.Priority]string
 	mux  *pubsub.URLMux
@@ -74,7 +75,7 @@ func (q *Queue) OpenSubscription(ctx context.Context, p core.Priority) (core.Sub
 	return newSubscription(s, d), nil
 }
 
-// OpenTopicURL makes Queue a pubsub.TopicURLOpener.
+// OpenTopicURL implements pubsub.TopicURLOpener.
 func (q *Queue) OpenTopicURL(_ context.Context, u *url.URL) (*pubsub.Topic, error) {
 	m, err := q.memory(u)
 	if err != nil {
@@ -83,14 +84,14 @@ func (q *Queue) OpenTopicURL(_ context.Context, u *url.URL) (*pubsub.Topic, erro
 	return pubsub.NewTopic(topicDriver{memory: m}, nil), nil
 }
 
-// OpenSubscriptionURL makes Queue a pubsub.SubscriptionURLOpener.
+// OpenSubscriptionURL implements pubsub.SubscriptionURLOpener.
 func (q *Queue) OpenSubscriptionURL(_ context.Context, u *url.URL) (*pubsub.Subscription, error) {
 	m, err := q.memory(u)
 	if err != nil {
 		return nil, err
 	}
 	d := newSubscriptionDriver(m)
-	// One bundle at a time: what the portable type fetched ahead would be hidden and wait for nobody.
+	// One bundle at a time: the messages of a bundle fetched ahead would be hidden without a consumer.
 	s := pubsub.NewSubscription(d, &batcher.Options{MaxBatchSize: 1, MaxHandlers: 1}, nil)
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -98,7 +99,7 @@ func (q *Queue) OpenSubscriptionURL(_ context.Context, u *url.URL) (*pubsub.Subs
 	return s, nil
 }
 
-// memory returns the queue a URL names.
+// memory returns the queue of a URL.
 func (q *Queue) memory(u *url.URL) (*memory, error) {
 	if u.Scheme != Scheme {
 		return nil, fmt.Errorf("scheme %q: this process holds %s:// queues only", u.Scheme, Scheme)

@@ -11,23 +11,22 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// subscription implements core.Subscription. One goroutine at a time receives from the portable type, and it
-// never walks away from there before the driver has stopped: a bundle that arrives when nobody waits for it
-// would leave a goroutine of the portable type behind for good.
+// subscription implements core.Subscription. Only one goroutine at a time receives from the portable type. It stays until
+// the driver has stopped: a bundle that arrives without a receiver would leak a goroutine of the portable type.
 type subscription struct {
 	portable *pubsub.Subscription
 	driver   *subscriptionDriver
 
-	turn    chan struct{} // held by the Receive that is served
+	turn    chan struct{} // held by the current Receive
 	asked   bool          // the pump is fetching
-	left    []delivered   // fetched and not handed out
+	left    []delivered   // fetched and not yet passed on
 	asks    chan int
 	fetched chan []delivered
 	closing chan struct{}
 	close   sync.Once
-	closed  error         // the answer of Close
-	dead    chan struct{} // closed once the pump has ended
-	err     error         // why; set before dead is closed
+	closed  error         // result of Close
+	dead    chan struct{} // closed when the pump has ended
+	err     error         // the reason; set before dead is closed
 }
 
 func newSubscription(p *pubsub.Subscription, d *subscriptionDriver) *subscription {
@@ -39,14 +38,14 @@ func newSubscription(p *pubsub.Subscription, d *subscriptionDriver) *subscriptio
 	return s
 }
 
-// pump fetches one bundle for each ask, until the portable type returns an error, which it does for good.
+// pump fetches one bundle per request, until the portable type returns an error, which is final.
 func (s *subscription) pump() {
 	defer close(s.dead)
 	s.err = errClosed
 	for {
 		select {
-		case most := <-s.asks:
-			s.driver.most.Store(int64(most))
+		case max := <-s.asks:
+			s.driver.max.Store(int64(max))
 		case <-s.closing:
 			return
 		}
@@ -67,7 +66,7 @@ func (s *subscription) pump() {
 	}
 }
 
-// Receive waits for messages and hands up to max of them out. The end of ctx is not the subscription's.
+// Receive waits for messages and returns up to max of them. The end of ctx does not affect the subscription.
 func (s *subscription) Receive(ctx context.Context, max int) ([]core.Delivery, error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -89,7 +88,7 @@ func (s *subscription) Receive(ctx context.Context, max int) ([]core.Delivery, e
 	return deliveries, nil
 }
 
-// fetch sees that something is left to hand out. A bundle asked for in vain is there for the next call.
+// fetch waits until messages are left to pass on. A bundle that arrives after the caller has gone stays for the next call.
 func (s *subscription) fetch(ctx context.Context, max int) error {
 	if len(s.left) > 0 {
 		return nil
@@ -115,8 +114,8 @@ func (s *subscription) fetch(ctx context.Context, max int) error {
 	}
 }
 
-// Close stops receiving. What was fetched and not handed out is ready for others at once. Closing again gives the
-// first answer.
+// Close stops receiving. Messages that were fetched but not passed on are ready for others at once. Closing again returns
+// the first result.
 func (s *subscription) Close(ctx context.Context) error {
 	s.close.Do(func() {
 		close(s.closing)
@@ -135,7 +134,7 @@ func (s *subscription) Close(ctx context.Context) error {
 
 func (s *subscription) giveBack(messages []delivered) {
 	for _, d := range messages {
-		_ = s.driver.memory.hide(d, 0) // one that is not held any more is with someone else already
+		_ = s.driver.memory.hide(d, 0) // a message that is no longer held already has another consumer
 	}
 }
 

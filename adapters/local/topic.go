@@ -10,13 +10,13 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// bundleSize is how many messages a bundle holds.
+// bundleSize is the maximum number of messages in a bundle.
 const bundleSize = 250
 
 // topic implements core.Topic.
 type topic struct{ portable *pubsub.Topic }
 
-// Send publishes in bundles; one that fails leaves its messages unknown.
+// Send publishes in bundles. If a bundle fails, it is unknown whether its messages were published.
 func (t *topic) Send(ctx context.Context, msgs []core.Message) []error {
 	errs := make([]error, 0, len(msgs))
 	for bundle := range slices.Chunk(msgs, bundleSize) {
@@ -38,7 +38,7 @@ func (t *topic) Send(ctx context.Context, msgs []core.Message) []error {
 	return errs
 }
 
-// Close waits for what is being sent.
+// Close waits until running sends have ended.
 func (t *topic) Close(ctx context.Context) error {
 	if err := t.portable.Shutdown(ctx); err != nil {
 		return fmt.Errorf("local: close the topic: %w", err)

@@ -14,7 +14,7 @@ import (
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
-// Topics and subscriptions name the host and the cause of a failed connection, without a text of Go's packages.
+// Topics and subscriptions name the host and the cause of a failed connection, without the texts of Go's packages.
 func TestConnectionFaultsNameTheHost(t *testing.T) {
 	server, err := url.Parse(testenv.Rabbit(t))
 	if err != nil {

@@ -16,19 +16,19 @@ import (
 const (
 	dialTimeout   = 10 * time.Second
 	heartbeat     = 5 * time.Second
-	quiet         = 3 * heartbeat // after so long without a byte a connection counts as dead
+	quiet         = 3 * heartbeat // a connection without a byte for this long is dead
 	hangUpTimeout = time.Second
-	delayKept     = time.Minute // a queue that delays outlives the delay by this
+	delayKept     = time.Minute // a queue that delays is deleted this long after its delay
 )
 
-// connection is a connection with the wire under it, which can be cut when the server does not answer.
+// connection is a connection with access to its socket, so that it can be cut when the server does not answer.
 type connection struct {
 	*amqp.Connection
 	wire net.Conn
 }
 
-// wire is a connection that fails when nothing comes, or goes, for too long. The client means to see to it as well,
-// and forgets it where its own frames keep it busy.
+// wire is a socket that fails if nothing arrives or leaves for too long. The client has such a timeout, but does not apply
+// it while it sends its own frames.
 type wire struct{ net.Conn }
 
 func (w wire) Read(b []byte) (int, error) {
@@ -45,7 +45,7 @@ func (w wire) Write(b []byte) (int, error) {
 	return w.Conn.Write(b)
 }
 
-// connect dials a server. ctx is for this only.
+// connect dials a server. ctx only bounds this call.
 func connect(ctx context.Context, server string) (*connection, error) {
 	c := &connection{}
 	limited, cancel := context.WithTimeout(ctx, dialTimeout)
@@ -64,7 +64,7 @@ func connect(ctx context.Context, server string) (*connection, error) {
 	var err error
 	c.Connection, err = amqp.DialConfig(server, amqp.Config{Heartbeat: heartbeat, Dial: dial})
 	if !stop() {
-		err = ctx.Err() // it was cut
+		err = ctx.Err() // the connection was cut
 	}
 	if err != nil {
 		return nil, connectFault(server, err)
@@ -72,8 +72,8 @@ func connect(ctx context.Context, server string) (*connection, error) {
 	return c, nil
 }
 
-// connectFault says to which server no connection could be made, and why. The client's own texts have Go's names, the
-// address of a resolver, or the numbers of a protocol.
+// connectFault describes a failed connection: the server and the cause. The client's own texts contain Go names, a
+// resolver's address, or protocol numbers.
 func connectFault(server string, err error) error {
 	host := "the server"
 	if uri, fault := amqp.ParseURI(server); fault == nil {
@@ -91,7 +91,7 @@ func connectFault(server string, err error) error {
 		return says("RabbitMQ refuses the vhost")
 	case answer != nil && answer.Server:
 		return says("RabbitMQ says: " + answer.Reason)
-	case answer != nil && strings.Contains(answer.Reason, "timeout"): // the client keeps only the text of an error that ends a connection
+	case answer != nil && strings.Contains(answer.Reason, "timeout"): // the client only keeps the text of an error that ends a connection
 		return says("no answer in time; is RabbitMQ running there?")
 	case answer != nil && (strings.Contains(answer.Reason, "EOF") || strings.Contains(answer.Reason, "reset")):
 		return says("the connection was closed before an answer came; is RabbitMQ running there?")
@@ -105,10 +105,10 @@ func connectFault(server string, err error) error {
 	return dialfault.NewError(host, err, "is RabbitMQ running there?")
 }
 
-// cut ends what goes on over the connection, for good.
+// cut breaks the connection for good.
 func (c *connection) cut() { _ = c.wire.Close() }
 
-// hangUp closes the connection, in order if the server lets it.
+// hangUp closes the connection in the orderly way if the server answers.
 func (c *connection) hangUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, hangUpTimeout)
 	defer cancel()
@@ -122,9 +122,9 @@ func (c *connection) hangUp(ctx context.Context) error {
 	return err
 }
 
-// declare makes a priority's queue and its dead letters, or finds them as they should be. They are classic queues: a
-// quorum queue loses acknowledgements that come shortly before a connection closes, and takes a round through its log
-// for each consumer. Nothing is lost with a queue, the rows have it all.
+// declare declares a priority's queue and its dead letters, or checks that they are as expected. They are classic queues: a
+// quorum queue loses acknowledgements sent shortly before a connection closes, and takes a round through its log for each
+// consumer. Losing a queue loses no job, because the rows have everything.
 func (p place) declare(ch *amqp.Channel) error {
 	if _, err := ch.QueueDeclare(p.dead(), true, false, false, false, amqp.Table{"x-queue-type": "classic"}); err != nil {
 		return err
@@ -135,8 +135,8 @@ func (p place) declare(ch *amqp.Channel) error {
 	return err
 }
 
-// declareDelay makes the queue that holds messages for so long and then hands them to the priority's queue. Nobody
-// receives from it. It goes when it was not used for a while.
+// declareDelay declares the queue that holds messages for delay and then passes them to the priority's queue. It has no
+// consumers, and RabbitMQ deletes it when it is unused for a while.
 func (p place) declareDelay(ch *amqp.Channel, delay time.Duration) (string, error) {
 	name := p.queue + ".delay." + strconv.FormatInt(delay.Milliseconds(), 10)
 	_, err := ch.QueueDeclare(name, true, false, false, false, amqp.Table{
@@ -146,7 +146,7 @@ func (p place) declareDelay(ch *amqp.Channel, delay time.Duration) (string, erro
 	return name, err
 }
 
-// confirming opens a channel that says what became of each message.
+// confirming opens a channel on which the server confirms each message.
 func (c *connection) confirming() (*amqp.Channel, error) {
 	ch, err := c.Channel()
 	if err != nil {
@@ -155,7 +155,7 @@ func (c *connection) confirming() (*amqp.Channel, error) {
 	return ch, ch.Confirm(false)
 }
 
-// persistent is a message that survives a restart of the server.
+// persistent returns a message that survives a restart of the server.
 func persistent(body []byte) amqp.Publishing {
 	return amqp.Publishing{DeliveryMode: amqp.Persistent, ContentType: "application/json", Body: body}
 }

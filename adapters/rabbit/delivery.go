@@ -16,7 +16,7 @@ const (
 	maxDelay     = 24 * time.Hour
 )
 
-// givenBack is the header that counts how often a message was given back at once.
+// givenBack is the header that counts how often a message was given back without a delay.
 const givenBack = "x-belfry-given-back"
 
 // delivery implements core.Delivery and core.Rejecter.
@@ -24,7 +24,7 @@ type delivery struct {
 	s    *subscription
 	body []byte
 	tag  uint64
-	back int64 // times it was given back at once
+	back int64 // number of times that it was given back without a delay
 }
 
 func newDelivery(s *subscription, d amqp.Delivery) *delivery {
@@ -39,15 +39,15 @@ func (d *delivery) Body() []byte { return d.body }
 // Ack acknowledges the message.
 func (d *delivery) Ack(context.Context) error { return d.s.end(d.s.ch.Ack(d.tag, false)) }
 
-// Reject puts the message to the dead letters.
+// Reject moves the message to the dead letters.
 func (d *delivery) Reject(context.Context) error { return d.s.end(d.s.ch.Reject(d.tag, false)) }
 
-// Extend has nothing to extend: the message is this subscription's until it is ended.
+// Extend has nothing to extend: the message belongs to this subscription until it is acknowledged, released or rejected.
 func (d *delivery) Extend(context.Context, time.Duration) error { return core.ErrCannotExtend }
 
-// Release gives the message back: a copy goes to the end of the queue, or to a queue that hands it on after wait,
-// rounded up to tenths of a second, then seconds, then tens of them. What was given back at once too often goes to
-// the dead letters.
+// Release gives the message back: a copy goes to the end of the queue, or to a queue that passes it on after wait, rounded
+// up to tenths of a second, then seconds, then tens of seconds. A message given back without a delay too often goes to the
+// dead letters.
 func (d *delivery) Release(ctx context.Context, wait time.Duration) error {
 	if wait <= 0 && d.back+1 >= int64(d.s.limit) {
 		return d.Reject(ctx)
@@ -58,7 +58,7 @@ func (d *delivery) Release(ctx context.Context, wait time.Duration) error {
 	return nil
 }
 
-// end looks at the answer of the client, which is one only where the connection is gone.
+// end handles the client's result, which is an error only if the connection is gone.
 func (s *subscription) end(err error) error {
 	if err == nil {
 		return nil
@@ -68,7 +68,7 @@ func (s *subscription) end(err error) error {
 	return err
 }
 
-// stepped rounds a delay up, so that few queues serve all delays.
+// stepped rounds a delay up, so that a few queues serve all delays.
 func stepped(d time.Duration) time.Duration {
 	step := 100 * time.Millisecond
 	switch {
@@ -80,13 +80,13 @@ func stepped(d time.Duration) time.Duration {
 	return (min(d, maxDelay) + step - 1).Truncate(step)
 }
 
-// released is a delivery that is to come again after a delay.
+// released is a delivery that must come again after a delay.
 type released struct {
 	*delivery
 	delay time.Duration
 }
 
-// copied is the message that takes its place.
+// copied returns the message that replaces it.
 func (r released) copied() amqp.Publishing {
 	message := persistent(r.body)
 	if r.delay == 0 {
@@ -95,8 +95,8 @@ func (r released) copied() amqp.Publishing {
 	return message
 }
 
-// sendDelayed publishes copies and acknowledges the originals of those the server has. The others come again when
-// the subscription, which is dead now, is closed.
+// sendDelayed publishes copies, and acknowledges the originals of those that the server confirmed. If some are not
+// confirmed, the subscription is dead, and their originals come again when it is closed.
 func (s *subscription) sendDelayed(ctx context.Context, batch []released) {
 	stop := context.AfterFunc(ctx, s.conn.cut)
 	defer stop()

@@ -3,11 +3,11 @@
 // Where to look:
 //
 //	queue.go         Queue: opens topics and subscriptions by URL
-//	connection.go    a connection that can be cut off, and the queues that are declared over it
-//	topic.go         sends, and connects again when it must
-//	subscription.go  receives what is asked for and no more
-//	delivery.go      acknowledges, rejects, releases through queues that delay
+//	connection.go    a connection that can be cut, and the queues declared over it
+//	topic.go         sends, and reconnects when necessary
+//	subscription.go  receives as many messages as requested and no more
+//	delivery.go      acknowledges, rejects, and releases through queues that delay
 //
-// RabbitMQ has no visibility timeout: what a worker holds comes again when its connection ends. Until then the
-// lease in the job's row decides alone.
+// RabbitMQ has no visibility timeout: unacknowledged messages come again when the worker's connection ends. Until then only
+// the lease in the job's row decides.
 package rabbit

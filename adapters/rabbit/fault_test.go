@@ -52,7 +52,7 @@ func failures(errs []error) (n int) {
 	return n
 }
 
-// ready counts the messages that nobody holds.
+// ready counts the messages without a consumer.
 func (q *testQueue) ready(t *testing.T, p core.Priority) int {
 	t.Helper()
 	ch := q.channel(t)
@@ -87,7 +87,7 @@ func TestATopicConnectsAgain(t *testing.T) {
 	}
 }
 
-// The server confirms what it could not put anywhere. That is not published.
+// The server confirms a message that no queue takes. Such a message is not published.
 func TestWhatNoQueueTakesIsNotPublished(t *testing.T) {
 	t.Parallel()
 	q := open(t, server(t), QueueOptions{})
@@ -107,7 +107,7 @@ func TestWhatNoQueueTakesIsNotPublished(t *testing.T) {
 	}
 }
 
-// line carries connections to a server until it hangs: then nothing arrives, and nobody is told.
+// line forwards connections to a server until it hangs: then it drops everything without an error.
 type line struct {
 	address string
 	hung    chan struct{}
@@ -176,7 +176,7 @@ func (l *line) carry(to, from net.Conn) {
 	}
 }
 
-// A server that takes messages and never answers holds a Send no longer than its context, and Close neither.
+// A server that takes messages and never answers holds a Send only until its context ends, and does not hold Close.
 func TestAServerThatHangsHoldsNobody(t *testing.T) {
 	t.Parallel()
 	l := newLine(t, server(t))
@@ -207,12 +207,12 @@ func TestAServerThatHangsHoldsNobody(t *testing.T) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(30 * time.Second): // far above the second that hanging up may take
+	case <-time.After(30 * time.Second): // far longer than the second that hangUp may take
 		t.Error("Close waits for the server")
 	}
 }
 
-// A server that stops is told to everyone.
+// When a server stops, topics and subscriptions get an error.
 func TestAServerThatStops(t *testing.T) {
 	t.Parallel()
 	server := testenv.RabbitServer(t)
@@ -244,7 +244,7 @@ func TestAServerThatStops(t *testing.T) {
 	}
 }
 
-// What is received ahead of who asks for it is kept from others for as long as the worker lives.
+// A message received before anyone asks for it would be kept from others as long as the worker lives.
 func TestNothingIsReceivedAhead(t *testing.T) {
 	t.Parallel()
 	q := open(t, server(t), QueueOptions{})
@@ -264,7 +264,7 @@ func TestNothingIsReceivedAhead(t *testing.T) {
 	}
 }
 
-// Each message that is released with a delay comes again once: its copy is, the original is not there any more.
+// A message released with a delay exists once: its copy does, and the original is gone.
 func TestAReleasedMessageIsThereOnce(t *testing.T) {
 	t.Parallel()
 	q := open(t, server(t), QueueOptions{})
@@ -284,7 +284,7 @@ func TestAReleasedMessageIsThereOnce(t *testing.T) {
 		}
 		in += len(got)
 	}
-	if err := sub.Close(t.Context()); err != nil { // all are on their way by then
+	if err := sub.Close(t.Context()); err != nil { // all are on their way by now
 		t.Fatal(err)
 	}
 	again := openSubscription(t, q)

@@ -12,13 +12,13 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// deliveryLimit is how often a message is delivered and given back at once before it is put to the dead letters.
+// deliveryLimit is how often a message is delivered and given back without a delay before it becomes a dead letter.
 const deliveryLimit = 20
 
-// QueueOptions say how RabbitMQ is used. The zero value is ready.
+// QueueOptions configure the use of RabbitMQ. The zero value is ready.
 type QueueOptions struct {
-	// DeliveryLimit is how often a message is delivered and given back at once before it is put to the dead letters.
-	// What is given back with a delay, or by the end of a connection, does not count. Zero means 20.
+	// DeliveryLimit is how often a message is delivered and given back without a delay before it becomes a dead letter.
+	// Messages given back with a delay, or by the end of a connection, do not count. Zero means 20.
 	DeliveryLimit int
 }
 
@@ -28,18 +28,18 @@ type Queue struct {
 	places map[core.Priority]place
 }
 
-// place is one queue and the server that has it.
+// place is one queue and its server.
 type place struct {
 	server string
 	queue  string
 }
 
-// dead is the name of a queue's dead letters.
+// dead returns the name of a queue's dead letters.
 func (p place) dead() string { return p.queue + ".dead" }
 
-// OpenQueue reads one URL per priority, such as amqp://user:password@host/vhost?queue=belfry.default where the queue
-// is belfry.critical, belfry.default or belfry.bulk unless the URL names one. It calls nobody. The queues are declared
-// when they are opened.
+// OpenQueue reads one URL per priority, such as amqp://user:password@host/vhost?queue=belfry.default. Without a name in the
+// URL, the queue is belfry.critical, belfry.default or belfry.bulk. It makes no calls. The queues are declared when they are
+// opened.
 func OpenQueue(_ context.Context, urls map[core.Priority]string, opts QueueOptions) (*Queue, error) {
 	if opts.DeliveryLimit == 0 {
 		opts.DeliveryLimit = deliveryLimit

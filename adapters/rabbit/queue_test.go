@@ -22,7 +22,7 @@ func TestQueue(t *testing.T) {
 		MaxDeliveries: 3,
 		Break:         func(_ *testing.T, q core.Queue, p core.Priority) { q.(*testQueue).breakOff(p) },
 		Wrap: func(t *testing.T, test func(*testing.T)) {
-			t.Parallel() // they mostly wait
+			t.Parallel() // most of the time they wait
 			test(t)
 		},
 	})

@@ -9,14 +9,14 @@ import (
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
-// A server that is killed while messages are on their way, and started again, has each of those it confirmed: those that
-// waited, those that a worker held, and those that were confirmed last. Topic and worker find it again.
+// A server is killed while messages are being sent, and started again. It still has every message that it confirmed,
+// including waiting ones, ones that a worker held, and the last ones. The topic and the worker reconnect.
 func TestAServerThatIsKilledKeepsWhatItConfirmed(t *testing.T) {
 	t.Parallel()
 	server := testenv.RabbitServer(t)
 	q := open(t, server.Address(), QueueOptions{})
 	topic, sub := openTopic(t, q), openSubscription(t, q)
-	due := map[int64]bool{} // confirmed, and not acknowledged
+	due := map[int64]bool{} // confirmed and not acknowledged
 	next := int64(0)
 	send := func(ctx context.Context) (confirmed int) {
 		batch := messages(20)
@@ -42,14 +42,14 @@ func TestAServerThatIsKilledKeepsWhatItConfirmed(t *testing.T) {
 		t.Fatal(len(held), err)
 	}
 	killed := make(chan error, 1)
-	// RabbitMQ keeps the declaration of a queue in memory for up to two seconds: a server that is killed before forgets the queue.
+	// RabbitMQ keeps the declaration of a queue in memory for up to two seconds: a server killed earlier forgets the queue.
 	time.AfterFunc(5*time.Second, func() { killed <- server.Kill() })
-	for send(t.Context()) == 20 { // until the server dies under it
+	for send(t.Context()) == 20 { // until the server dies
 	}
 	if err := <-killed; err != nil {
 		t.Fatal(err)
 	}
-	if err := held[0].Ack(t.Context()); err == nil { // from the connection that is gone
+	if err := held[0].Ack(t.Context()); err == nil { // the connection is gone
 		if _, err = sub.Receive(t.Context(), 1); err == nil {
 			t.Error("the subscription does not notice")
 		}
@@ -60,7 +60,7 @@ func TestAServerThatIsKilledKeepsWhatItConfirmed(t *testing.T) {
 	}
 	eventually(t, func() bool { return send(t.Context()) == 20 })
 
-	for tries := 0; len(due) > 0 && tries < 3; tries++ { // a minute each: a server that was killed may be long about it
+	for tries := 0; len(due) > 0 && tries < 3; tries++ { // a minute each: a killed server may take long
 		t.Logf("%d of %d to come", len(due), next)
 		receive(t, openSubscription(t, q), due)
 	}
@@ -69,7 +69,7 @@ func TestAServerThatIsKilledKeepsWhatItConfirmed(t *testing.T) {
 	}
 }
 
-// receive acknowledges what comes and takes it off due, until all have come or a minute has passed.
+// receive acknowledges messages and removes them from due, until all have arrived or a minute has passed.
 func receive(t *testing.T, sub core.Subscription, due map[int64]bool) {
 	t.Helper()
 	defer func() { _ = sub.Close(t.Context()) }()

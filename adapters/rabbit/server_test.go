@@ -17,13 +17,13 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := flag.Set("test.parallel", "8"); err != nil { // they mostly wait
+	if err := flag.Set("test.parallel", "8"); err != nil { // most of the time they wait
 		panic(err)
 	}
 	m.Run()
 }
 
-// testQueue is a Queue with the means of a stranger.
+// testQueue is a Queue with direct access to the server.
 type testQueue struct {
 	*Queue
 	stranger *connection
@@ -33,7 +33,7 @@ type testQueue struct {
 	dead []string
 }
 
-// open names queues of this test's own on a server and opens them. They are deleted when the test ends.
+// open opens queues with names of this test's own on a server. They are deleted when the test ends.
 func open(t *testing.T, server string, opts QueueOptions) *testQueue {
 	t.Helper()
 	name, urls := "test."+strings.ToLower(rand.Text()), map[core.Priority]string{}
@@ -70,7 +70,7 @@ func (q *testQueue) OpenSubscription(ctx context.Context, p core.Priority) (core
 	return sub, err
 }
 
-// breakOff cuts the connections of the open subscriptions of a priority.
+// breakOff cuts the open subscriptions' connections of a priority.
 func (q *testQueue) breakOff(p core.Priority) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -103,7 +103,7 @@ func (q *testQueue) publish(t *testing.T, p core.Priority, body []byte) {
 	}
 }
 
-// deadLetters returns all that the dead letters of a priority ever held.
+// deadLetters returns every message that ever was a dead letter of a priority.
 func (q *testQueue) deadLetters(t *testing.T, p core.Priority) []string {
 	t.Helper()
 	ch := q.channel(t)

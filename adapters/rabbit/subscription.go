@@ -13,7 +13,7 @@ import (
 	"github.com/belfry-dev/belfry/core/gather"
 )
 
-// maxHeld is the most that RabbitMQ is asked for at once.
+// maxHeld is the maximum number of messages requested from RabbitMQ at once.
 const maxHeld = 2000
 
 var errClosed = errors.New("rabbit: the subscription is closed")
@@ -24,18 +24,18 @@ type subscription struct {
 	limit  int
 	conn   *connection
 	ch     *amqp.Channel // receives and acknowledges
-	delays *amqp.Channel // publishes what is released with a delay
+	delays *amqp.Channel // publishes messages released with a delay
 
-	turn     chan struct{} // held by the Receive that is served
-	receives int           // counts them
+	turn     chan struct{} // held by the current Receive
+	receives int           // counts the calls of Receive
 	releases *gather.Gatherer[released]
 
 	closing chan struct{}
 	close   sync.Once
-	closed  error // the answer of Close
+	closed  error // result of Close
 
 	mu  sync.Mutex
-	err error // why it is dead
+	err error // why the subscription is dead
 }
 
 // OpenSubscription declares the queue of a priority and opens a subscription to it.
@@ -69,8 +69,8 @@ func (q *Queue) openSubscription(ctx context.Context, at place) (*subscription, 
 	return s, nil
 }
 
-// Receive waits for messages. It is a consumer only while someone asks, and may hold as many as were asked for: the
-// server hands over what it has at hand as soon as it knows, and no more once it is told to stop.
+// Receive waits for messages. It is a consumer only while a caller waits, and may hold as many messages as requested. The
+// server sends the available messages at once, and stops when the consumer is cancelled.
 func (s *subscription) Receive(ctx context.Context, max int) ([]core.Delivery, error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -93,7 +93,7 @@ func (s *subscription) Receive(ctx context.Context, max int) ([]core.Delivery, e
 		deliveries[i] = newDelivery(s, got[i])
 	}
 	if len(got) > 0 {
-		return deliveries, nil // a failure is told by the next Receive
+		return deliveries, nil // the next Receive returns the error
 	}
 	if err := s.failure(); err != nil {
 		return nil, err
@@ -101,9 +101,9 @@ func (s *subscription) Receive(ctx context.Context, max int) ([]core.Delivery, e
 	return nil, ctx.Err()
 }
 
-// consume is a consumer until messages have come, ctx ends or the subscription is closed.
-func (s *subscription) consume(ctx context.Context, most int) (got []amqp.Delivery, err error) {
-	if err := s.ch.Qos(most, 0, false); err != nil {
+// consume consumes until messages have arrived, ctx ends or the subscription is closed.
+func (s *subscription) consume(ctx context.Context, max int) (got []amqp.Delivery, err error) {
+	if err := s.ch.Qos(max, 0, false); err != nil {
 		return nil, err
 	}
 	s.receives++
@@ -128,7 +128,7 @@ func (s *subscription) consume(ctx context.Context, most int) (got []amqp.Delive
 	return got, err
 }
 
-// fail makes the subscription dead. The first reason stays.
+// fail marks the subscription as dead. The first reason stays.
 func (s *subscription) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,8 +148,8 @@ func (s *subscription) failure() error {
 	return s.err
 }
 
-// Close ends the connection once what was released is published. What is neither acknowledged nor released comes to
-// others. Closing again gives the first answer.
+// Close closes the connection after the released messages are published. Messages that are neither acknowledged nor released
+// come to other consumers. Closing again returns the first result.
 func (s *subscription) Close(ctx context.Context) error {
 	s.close.Do(func() {
 		close(s.closing)

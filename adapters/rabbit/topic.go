@@ -12,7 +12,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// sendAtOnce is how many messages are on their way before their confirmations are waited for.
+// sendAtOnce is the number of messages sent before waiting for their confirmations.
 const sendAtOnce = 1000
 
 var (
@@ -20,14 +20,14 @@ var (
 	errNoQueue  = errors.New("rabbit: send: the queue is gone")
 )
 
-// topic implements core.Topic. When its connection ends the next Send makes another.
+// topic implements core.Topic. After its connection ends, the next Send makes a new one.
 type topic struct {
 	place
-	turn chan struct{} // held by the Send that uses what follows
+	turn chan struct{} // held by the current Send, which uses the fields below
 
 	conn     *connection // nil: none
 	ch       *amqp.Channel
-	returned chan amqp.Return // messages the server could not put into the queue
+	returned chan amqp.Return // messages that the server could not put into a queue
 }
 
 // OpenTopic declares the queue of a priority and opens its topic.
@@ -39,7 +39,7 @@ func (q *Queue) OpenTopic(ctx context.Context, p core.Priority) (core.Topic, err
 	return t, nil
 }
 
-// connect makes the connection unless there is one.
+// connect makes the connection if there is none.
 func (t *topic) connect(ctx context.Context) error {
 	if t.conn != nil && !t.conn.IsClosed() && !t.ch.IsClosed() {
 		return nil
@@ -68,8 +68,8 @@ func (t *topic) drop(ctx context.Context) {
 	}
 }
 
-// Send publishes all and waits for the server's word on each. Those it has not confirmed when ctx ends, or when the
-// connection does, are unknown.
+// Send publishes all messages and waits for the server's confirmation of each. Messages not confirmed when ctx or the
+// connection ends are unknown.
 func (t *topic) Send(ctx context.Context, msgs []core.Message) []error {
 	errs := make([]error, 0, len(msgs))
 	fail := func(err error) []error {
@@ -96,7 +96,7 @@ func (t *topic) Send(ctx context.Context, msgs []core.Message) []error {
 		errs = append(errs, t.publish(ctx, chunk)...)
 	}
 	if !stop() {
-		t.drop(ctx) // it was cut
+		t.drop(ctx) // the connection was cut
 	}
 	return errs
 }
@@ -123,7 +123,7 @@ func (t *topic) publish(ctx context.Context, msgs []core.Message) []error {
 	return errs
 }
 
-// readReturned notes which of the messages just confirmed came back: the server says so before it confirms them.
+// readReturned marks returned messages as failed. The server returns a message before it confirms it.
 func (t *topic) readReturned(errs []error) {
 	for {
 		select {
@@ -134,7 +134,7 @@ func (t *topic) readReturned(errs []error) {
 			if i, err := strconv.Atoi(r.MessageId); err == nil && i < len(errs) {
 				errs[i] = errNoQueue
 			}
-			_ = t.ch.Close() // the next Send declares the queue anew
+			_ = t.ch.Close() // the next Send declares the queue again
 		default:
 			return
 		}
