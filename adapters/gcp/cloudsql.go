@@ -10,23 +10,23 @@ import (
 	"cloud.google.com/go/cloudsqlconn/instance"
 )
 
-// CloudSQLOptions say how an instance is reached. The zero value is ready.
+// CloudSQLOptions configure the connection to an instance. The zero value is ready.
 type CloudSQLOptions struct {
-	// IAM signs in as the service account that the program runs as: its token goes into the certificate, and the
-	// database asks for no password. Zero means that the database's address says user and password.
+	// IAM signs in as the program's service account: the certificate contains its token, and the database needs no password.
+	// Zero means that the database's address contains user and password.
 	IAM bool
-	// IP is which of the instance's addresses is used: public, private or psc. Zero means public.
+	// IP selects the instance's address: public, private or psc. Zero means public.
 	IP string
 }
 
-// addresses of an instance.
+// addresses of an instance, by IP.
 var addresses = map[string]cloudsqlconn.DialOption{
 	"": cloudsqlconn.WithPublicIP(), "public": cloudsqlconn.WithPublicIP(),
 	"private": cloudsqlconn.WithPrivateIP(), "psc": cloudsqlconn.WithPSC(),
 }
 
-// CloudSQL connects to an instance of Cloud SQL through Google's connector: by TLS on which each side shows the other a
-// certificate, without a list of networks that may come. It may be used from many goroutines.
+// CloudSQL connects to an instance of Cloud SQL through Google's connector: with TLS and certificates on both sides, without
+// a list of allowed networks. It is safe for concurrent use.
 type CloudSQL struct {
 	dialer   *cloudsqlconn.Dialer
 	instance string
@@ -35,13 +35,13 @@ type CloudSQL struct {
 // OpenCloudSQL makes a connector for an instance, PROJECT:REGION:INSTANCE, with Google's application default
 // credentials. It does not call the instance.
 //
-// The connector's certificate is good for an hour and renewed by a connection that needs one, never in the background:
-// a container that gets no CPU between requests would not come to it.
+// The connector's certificate is valid for an hour. A connection that needs a new one renews it, never a background task: a
+// container without CPU between requests could not run one.
 func OpenCloudSQL(ctx context.Context, name string, opts CloudSQLOptions) (*CloudSQL, error) {
 	return openCloudSQL(ctx, name, opts)
 }
 
-// openCloudSQL takes options of the connector beside ours: tests say where Google is.
+// openCloudSQL accepts further options of the connector. Tests use them to replace Google.
 func openCloudSQL(ctx context.Context, name string, opts CloudSQLOptions, more ...cloudsqlconn.Option) (*CloudSQL, error) {
 	if _, err := instance.ParseConnName(name); err != nil {
 		return nil, fmt.Errorf("gcp: Cloud SQL instance %q: want PROJECT:REGION:INSTANCE", name)
@@ -52,7 +52,7 @@ func openCloudSQL(ctx context.Context, name string, opts CloudSQLOptions, more .
 	}
 	all := []cloudsqlconn.Option{
 		cloudsqlconn.WithLazyRefresh(),
-		cloudsqlconn.WithBuiltInMetrics(false), // they are sent to Google in the background, each minute
+		cloudsqlconn.WithBuiltInMetrics(false), // they would be sent to Google in the background every minute
 		cloudsqlconn.WithUserAgent("belfry"),
 		cloudsqlconn.WithDefaultDialOptions(address),
 	}
@@ -66,10 +66,10 @@ func openCloudSQL(ctx context.Context, name string, opts CloudSQLOptions, more .
 	return &CloudSQL{dialer: dialer, instance: name}, nil
 }
 
-// DialTimeout is how long a first connection may take: it makes a key and asks Google for a certificate.
+// DialTimeout is the timeout of a first connection, which makes a key and requests a certificate from Google.
 const DialTimeout = 20 * time.Second
 
-// Dial connects to the instance. What the arguments say of an address is not looked at: for postgres.Options.
+// Dial connects to the instance. It ignores the address in its arguments, so that it fits postgres.Options.
 func (c *CloudSQL) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	conn, err := c.dialer.Dial(ctx, c.instance)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *CloudSQL) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	return conn, nil
 }
 
-// Close lets go of the connector. Connections stay.
+// Close closes the connector. Connections stay open.
 func (c *CloudSQL) Close() error {
 	if err := c.dialer.Close(); err != nil {
 		return fmt.Errorf("gcp: close Cloud SQL: %w", err)

@@ -23,19 +23,19 @@ import (
 
 const sqlInstance = "my-project:europe-west1:belfry"
 
-// cloudSQLServer plays Google: the Admin API that gives certificates out, and an instance that lets in who has one.
+// cloudSQLServer acts as Google: the Admin API that issues certificates, and an instance that accepts clients with one.
 type cloudSQLServer struct {
-	server    tls.Certificate // of the instance, and its own authority
+	server    tls.Certificate // of the instance, which is its own authority
 	authority *x509.Certificate
 	key       *ecdsa.PrivateKey
 
 	mu         sync.Mutex
 	calls      map[string]int
-	tokens     []string // that certificates were asked for with
-	authorized []string // what the Authorization headers said
+	tokens     []string // sent with requests for certificates
+	authorized []string // values of the Authorization headers
 }
 
-// newCloudSQLServer makes one whose instance shows a certificate in this name.
+// newCloudSQLServer makes a server whose instance has a certificate for this name.
 func newCloudSQLServer(t *testing.T, name string) *cloudSQLServer {
 	t.Helper()
 	s := &cloudSQLServer{calls: map[string]int{}}
@@ -66,14 +66,14 @@ func selfSigned(t *testing.T, name string) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
 }
 
-// tls is how the instance speaks: only with who has a certificate from the Admin API.
+// tls returns the instance's configuration: it requires a client certificate from the Admin API.
 func (s *cloudSQLServer) tls() *tls.Config {
 	clients := x509.NewCertPool()
 	clients.AddCert(s.authority)
 	return &tls.Config{Certificates: []tls.Certificate{s.server}, ClientCAs: clients, ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS13}
 }
 
-// ServeHTTP is the Admin API.
+// ServeHTTP implements the Admin API.
 func (s *cloudSQLServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +100,7 @@ func (s *cloudSQLServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// sign makes a certificate that is good for an hour.
+// sign makes a certificate that is valid for an hour.
 func (s *cloudSQLServer) sign(body io.Reader) (string, error) {
 	var req struct {
 		PublicKey   string `json:"public_key"`
@@ -131,14 +131,14 @@ func answer(w io.Writer, doc any) {
 	_ = json.NewEncoder(w).Encode(doc)
 }
 
-// counts are the calls so far: for how to connect, and for a certificate.
+// counts returns the number of calls so far: for connection settings, and for certificates.
 func (s *cloudSQLServer) counts() (settings, certificates int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.calls["settings"], s.calls["certificate"]
 }
 
-// RoundTrip answers without a network, where time is not the machine's.
+// RoundTrip answers without a network, for tests in bubbles.
 func (s *cloudSQLServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)

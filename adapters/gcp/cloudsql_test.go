@@ -23,8 +23,8 @@ import (
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
-// TestAStoreOnCloudSQL: jobs are submitted and claimed over connections that the connector makes, and no password but
-// the database's own is asked for. One certificate is enough for all of them.
+// TestAStoreOnCloudSQL: jobs are submitted and claimed over connections made by the connector. Only the database's own
+// password is needed, and all connections share one certificate.
 func TestAStoreOnCloudSQL(t *testing.T) {
 	address := testenv.Postgres(t)
 	if err := postgres.Migrate(t.Context(), address); err != nil {
@@ -36,7 +36,7 @@ func TestAStoreOnCloudSQL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere.Host, elsewhere.RawQuery = "nowhere.invalid", "" // which asks for TLS where there is any
+	elsewhere.Host, elsewhere.RawQuery = "nowhere.invalid", "" // asks for TLS if there is any
 	store, err := postgres.Open(t.Context(), elsewhere.String(), postgres.Options{PoolSize: 4, Dial: connector.Dial, ConnectTimeout: DialTimeout})
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestAStoreOnCloudSQL(t *testing.T) {
 	}
 }
 
-// A server that cannot show the instance's certificate gets neither password nor job.
+// A server without the instance's certificate gets neither a password nor a job.
 func TestAnotherServerThanTheInstanceIsRefused(t *testing.T) {
 	s := newCloudSQLServer(t, "my-project:another")
 	connector, _ := s.connect(t, "postgres://127.0.0.1:9/", CloudSQLOptions{})
@@ -98,8 +98,8 @@ func TestCloudSQLNames(t *testing.T) {
 	}
 }
 
-// TestCertificatesAreRenewedByWhoConnects: while nobody connects nothing is asked of Google, however long; who connects
-// and finds the certificate old waits for another. With IAM it is as old as the token in it.
+// TestCertificatesAreRenewedByWhoConnects: without connections there are no calls to Google, however long it takes. A
+// connection that finds an old certificate waits for a new one. With IAM a certificate expires with the token in it.
 func TestCertificatesAreRenewedByWhoConnects(t *testing.T) {
 	for name, row := range map[string]struct {
 		iam   bool
@@ -107,10 +107,10 @@ func TestCertificatesAreRenewedByWhoConnects(t *testing.T) {
 		fresh time.Duration // how long a certificate is used
 	}{
 		"password": {false, "", 56 * time.Minute},
-		"IAM":      {true, "for the login", 16 * time.Minute}, // the token is good for 20
+		"IAM":      {true, "for the login", 16 * time.Minute}, // the token is valid for 20
 	} {
 		t.Run(name, func(t *testing.T) {
-			// What the connector counts for OpenCensus runs outside, for as long as the process.
+			// The connector's OpenCensus counters run outside the bubble, as long as the process.
 			newCloudSQLServer(t, "outside").connect(t, "postgres://127.0.0.1:9/", CloudSQLOptions{})
 			synctest.Test(t, func(t *testing.T) {
 				s := newCloudSQLServer(t, "my-project:belfry")
@@ -155,14 +155,15 @@ func TestCertificatesAreRenewedByWhoConnects(t *testing.T) {
 	}
 }
 
-// tokens gives this token, good for 20 minutes from each time it is asked for.
+// tokens returns this token, valid for 20 minutes from each request.
 type tokens string
 
 func (s tokens) Token() (*oauth2.Token, error) {
 	return &oauth2.Token{AccessToken: string(s), TokenType: "Bearer", Expiry: time.Now().Add(20 * time.Minute)}, nil
 }
 
-// connect opens a connector whose connections end at the database at address. dialed says where they were to go.
+// connect opens a connector whose connections end at the database at address. dialed returns the addresses that they were
+// for.
 func (s *cloudSQLServer) connect(t *testing.T, address string, opts CloudSQLOptions) (connector *CloudSQL, dialed func() []string) {
 	t.Helper()
 	admin := httptest.NewServer(s)
@@ -203,7 +204,7 @@ func (s *cloudSQLServer) connect(t *testing.T, address string, opts CloudSQLOpti
 	return connector, func() []string { mu.Lock(); defer mu.Unlock(); return slices.Clone(all) }
 }
 
-// serve is one connection to the instance, decrypted and carried on to the database.
+// serve is one connection to the instance: it decrypts and forwards to the database.
 func (s *cloudSQLServer) serve(conn net.Conn, line *line) {
 	secure := tls.Server(conn, s.tls())
 	if err := secure.HandshakeContext(context.Background()); err != nil {
@@ -213,7 +214,7 @@ func (s *cloudSQLServer) serve(conn net.Conn, line *line) {
 	line.carry(secure)
 }
 
-// pipe is a connection to an instance that says nothing.
+// pipe is a connection to an instance that never answers.
 func (s *cloudSQLServer) pipe(context.Context, string, string) (net.Conn, error) {
 	near, far := net.Pipe()
 	go func() {

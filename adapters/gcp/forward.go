@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Forward listens on a loopback address and passes each connection on to one that dial makes, until stop: for code that
-// takes the address of a database and not a way to dial it.
+// Forward listens on a loopback address and forwards each connection to one made by dial, until stop is called. It is for
+// code that accepts a database's address but no dial function.
 func Forward(ctx context.Context, dial func(ctx context.Context, network, address string) (net.Conn, error)) (address string, stop func() error, err error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -35,11 +35,11 @@ func Forward(ctx context.Context, dial func(ctx context.Context, network, addres
 	}, nil
 }
 
-// pass copies both ways until either side ends or ctx does.
+// pass copies in both directions until one side or ctx ends.
 func pass(ctx context.Context, from net.Conn, dial func(ctx context.Context, network, address string) (net.Conn, error)) {
 	to, err := dial(ctx, "tcp", "")
 	if err != nil {
-		_ = from.Close() // the client sees a connection that ended before it began
+		_ = from.Close() // the client gets a connection that ends at once
 		return
 	}
 	ended := func() { _ = errors.Join(from.Close(), to.Close()) }
@@ -48,7 +48,7 @@ func pass(ctx context.Context, from net.Conn, dial func(ctx context.Context, net
 	for _, way := range [][2]net.Conn{{from, to}, {to, from}} {
 		both.Go(func() {
 			defer ended()
-			_, _ = io.Copy(way[0], way[1]) // either side may end it at any time
+			_, _ = io.Copy(way[0], way[1]) // either side may end at any time
 		})
 	}
 	both.Wait()

@@ -12,7 +12,8 @@ import (
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
-// TestForward: a database answers by way of the loopback address; after stop nothing is passed on, and what was open has ended.
+// TestForward: a database answers through the loopback address. After stop nothing is forwarded, and open connections have
+// ended.
 func TestForward(t *testing.T) {
 	database := testenv.Postgres(t)
 	u, err := url.Parse(database)
@@ -46,7 +47,7 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// TestForwardWithoutDatabase: a database that is away ends the connection, and nothing waits for it.
+// TestForwardWithoutDatabase: if the database is unreachable, the connection ends at once.
 func TestForwardWithoutDatabase(t *testing.T) {
 	address, stop, err := Forward(t.Context(), func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("away") })
 	if err != nil {

@@ -20,22 +20,22 @@ import (
 
 const (
 	schemePubSub  = gcppubsubv2.Scheme
-	schemeOld     = "gcppubsub" // of the driver on the client of old; opened by the new one
+	schemeOld     = "gcppubsub" // scheme of the old client's driver; opened with the new one
 	maxDeadline   = 600 * time.Second
-	maxPull       = 1000             // messages of one call
-	pullTimeout   = 90 * time.Second // of one call, which the service ends earlier when there is nothing
+	maxPull       = 1000             // maximum messages of one call
+	pullTimeout   = 90 * time.Second // of one call, which the service ends earlier if there are no messages
 	callTimeout   = 30 * time.Second
 	rejectAfter   = 10 * time.Second
-	keepaliveTime = 5 * time.Minute // more often is punished
+	keepaliveTime = 5 * time.Minute // the server closes connections with shorter ones
 )
 
-// QueueOptions say how Pub/Sub is used. The zero value is ready.
+// QueueOptions configure the use of Pub/Sub. The zero value is ready.
 type QueueOptions struct {
-	// Visibility is how long a received message is kept from others unless it is extended: a worker's lease, in whole
+	// Visibility is how long a received message is hidden from others unless it is extended: a worker's lease, in whole
 	// seconds up to 600. Zero means the subscription's own acknowledgement deadline.
 	Visibility time.Duration
-	// RejectAfter is how soon a message that no worker can read is delivered again, until Pub/Sub moves it to the
-	// dead-letter topic; a retry policy adds to it. Zero means 10 s.
+	// RejectAfter is how soon an unreadable message is delivered again, until Pub/Sub moves it to the dead-letter topic. A
+	// retry policy adds to it. Zero means 10 s.
 	RejectAfter time.Duration
 }
 
@@ -55,8 +55,8 @@ type place struct {
 
 // OpenQueue reads one URL per priority, such as
 // gcppubsubv2://projects/my-project/topics/belfry-default?subscription=belfry-default
-// where the subscription's name may be left out if it is the topic's. With emulator=127.0.0.1:8085 it goes to an
-// emulator, without credentials. It calls nobody; topics and subscriptions must exist.
+// where the subscription's name may be omitted if it equals the topic's. With emulator=127.0.0.1:8085 it connects to an
+// emulator, without credentials. It makes no calls; topics and subscriptions must exist.
 func OpenQueue(_ context.Context, urls map[core.Priority]string, opts QueueOptions) (*Queue, error) {
 	if opts.Visibility < 0 || opts.Visibility > maxDeadline || opts.Visibility%time.Second != 0 {
 		return nil, fmt.Errorf("gcp: visibility %s: want whole seconds up to %s", opts.Visibility, maxDeadline)
@@ -124,7 +124,7 @@ func dialOptions(emulator string) []option.ClientOption {
 
 var errClosed = errors.New("gcp: the subscription is closed")
 
-// seconds rounds up to what Pub/Sub counts in, and down to the most it takes.
+// seconds converts d to whole seconds, rounded up and limited to what Pub/Sub accepts.
 func seconds(d time.Duration) int32 {
 	return int32((min(max(d, 0), maxDeadline) + time.Second - 1) / time.Second)
 }

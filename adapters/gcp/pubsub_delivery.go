@@ -17,23 +17,23 @@ type delivery struct {
 	s       *subscription
 	body    []byte
 	id      string // of this delivery
-	attempt int32  // counted where the subscription has dead letters, else 0
+	attempt int32  // counted if the subscription has dead letters, else 0
 }
 
 var _ core.Rejecter = (*delivery)(nil)
 
 func (d *delivery) Body() []byte { return d.body }
 
-// Ack acknowledges the message, with others, a moment later. If that fails the message comes again, and the
+// Ack acknowledges the message a moment later, together with others. If that fails, the message comes again, and the
 // subscription is dead.
 func (d *delivery) Ack(context.Context) error { return ended(d.s.acks.Add(d.id)) }
 
-// Release lets the message come again after wait, rounded up to seconds, at most 600; a retry policy adds to it.
+// Release makes the message come again after wait, rounded up to seconds and at most 600. A retry policy adds to it.
 func (d *delivery) Release(_ context.Context, wait time.Duration) error {
 	return ended(d.s.changes.Add(change{id: d.id, seconds: seconds(wait)}))
 }
 
-// Extend keeps the message for until from now, rounded up to seconds, at most 600 at a time.
+// Extend keeps the message until the given time from now, rounded up to seconds, at most 600 per call.
 func (d *delivery) Extend(ctx context.Context, until time.Duration) error {
 	done := make(chan error, 1)
 	if err := d.s.changes.Add(change{id: d.id, seconds: seconds(until), done: done}); err != nil {
@@ -47,8 +47,8 @@ func (d *delivery) Extend(ctx context.Context, until time.Duration) error {
 	}
 }
 
-// Reject lets the message come again soon where the subscription has dead letters: Pub/Sub moves it there when it has
-// been delivered too often, and until then a newer worker may know what it says. Without them it is acknowledged.
+// Reject makes the message come again soon if the subscription has dead letters. Pub/Sub moves it there after too many
+// deliveries, and until then a newer worker may be able to read it. Without dead letters it is acknowledged.
 func (d *delivery) Reject(ctx context.Context) error {
 	if d.attempt == 0 {
 		return d.Ack(ctx)
@@ -63,7 +63,7 @@ func ended(err error) error {
 	return nil
 }
 
-// change is a new acknowledgement deadline of one message. done, if any, gets one answer and never blocks.
+// change is a new acknowledgement deadline of one message. done, if set, gets one answer and never blocks.
 type change struct {
 	id      string
 	seconds int32
@@ -78,7 +78,8 @@ func (s *subscription) sendAcks(ctx context.Context, ids []string) {
 	}
 }
 
-// sendChanges sets the deadlines of a batch, in one call for each length. The last of one message holds.
+// sendChanges sets the deadlines of a batch, with one call per length. If a message has several changes, the last one
+// applies.
 func (s *subscription) sendChanges(ctx context.Context, changes []change) {
 	byLength, last := map[int32][]change{}, map[string]int{}
 	for i, c := range changes {
@@ -111,7 +112,7 @@ func (s *subscription) sendChanges(ctx context.Context, changes []change) {
 	}
 }
 
-// refused reports whether the service is well and does not take these deliveries any more.
+// refused reports whether the service works but no longer accepts these deliveries.
 func refused(err error) bool {
 	code := status.Code(err)
 	return code == codes.InvalidArgument || code == codes.FailedPrecondition

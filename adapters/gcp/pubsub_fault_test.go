@@ -47,7 +47,7 @@ func eventually(t *testing.T, done func() bool) {
 	}
 }
 
-// faulty is a server of this test alone that refuses one method.
+// faulty is a server for this test only that refuses one method.
 func faulty(t *testing.T, method string, code codes.Code) string {
 	t.Helper()
 	server := pstest.NewServer(pstest.WithErrorInjection(method, code, "injected"))
@@ -55,8 +55,8 @@ func faulty(t *testing.T, method string, code codes.Code) string {
 	return server.Addr
 }
 
-// An acknowledgement that fails is answered long ago. The subscription says so, and the worker opens another. One
-// that comes too late is no failure: the message is another's by then.
+// Ack returns before the acknowledgement is sent. If it fails, the next Receive returns the error, and the worker opens
+// another subscription. A late acknowledgement is no error: the message belongs to another consumer by then.
 func TestAFailedAcknowledgementIsToldByTheNextReceive(t *testing.T) {
 	t.Parallel()
 	for code, dies := range map[codes.Code]bool{codes.PermissionDenied: true, codes.InvalidArgument: false} {
@@ -80,7 +80,7 @@ func TestAFailedAcknowledgementIsToldByTheNextReceive(t *testing.T) {
 		}
 		eventually(t, func() bool { return calls.Load() == 1 })
 		q.publish(t, core.Default, []byte("{}"))
-		receive(t, sub, 1) // the answer to the acknowledgement is in by then, or comes soon
+		receive(t, sub, 1) // the acknowledgement's answer has arrived, or arrives soon
 		if err := sub.acks.Close(t.Context()); err != nil || sub.failure() != nil {
 			t.Errorf("%s: %v, %v", code, err, sub.failure())
 		}
@@ -97,7 +97,7 @@ func TestExtendTellsWhatTheServiceSays(t *testing.T) {
 	}
 }
 
-// A service that is not there is told at once: the worker decides when to try again.
+// Receive reports an unavailable service at once, and the worker decides when to try again.
 func TestReceiveDoesNotTryForAMinuteByItself(t *testing.T) {
 	t.Parallel()
 	q := open(t, faulty(t, "Pull", codes.Unavailable), QueueOptions{}, false)
@@ -108,7 +108,7 @@ func TestReceiveDoesNotTryForAMinuteByItself(t *testing.T) {
 	}
 }
 
-// Without dead letters a message that nobody can read would come again for days.
+// Without dead letters an unreadable message would come again for days.
 func TestRejectEndsAMessageWhereThereAreNoDeadLetters(t *testing.T) {
 	t.Parallel()
 	q := open(t, inProcess(t), QueueOptions{Visibility: time.Second, RejectAfter: time.Second}, false)
@@ -124,7 +124,7 @@ func TestRejectEndsAMessageWhereThereAreNoDeadLetters(t *testing.T) {
 	}
 }
 
-// What is received ahead of who asks for it uses up its deadline and its deliveries.
+// A message received before anyone asks for it uses up its deadline and its deliveries.
 func TestNothingIsReceivedAhead(t *testing.T) {
 	t.Parallel()
 	var most atomic.Int64
@@ -157,7 +157,7 @@ func TestWhatComesWhenNobodyWaitsIsGivenBackAtOnce(t *testing.T) {
 	if _, err := sub.Receive(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatal(err)
 	}
-	q.publish(t, core.Default, []byte("{}")) // while the call is still on its way: the server holds it for half a second
+	q.publish(t, core.Default, []byte("{}")) // during the call, which the server holds for half a second
 	eventually(t, func() bool { return given.Load() == 1 })
 	soon, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
@@ -166,7 +166,7 @@ func TestWhatComesWhenNobodyWaitsIsGivenBackAtOnce(t *testing.T) {
 	}
 }
 
-// A host's lease goes before the subscription's own deadline, from before it hands a message out.
+// A host's lease overrides the subscription's deadline before a message is passed on.
 func TestVisibilityOfTheHostGoesBeforeTheSubscriptions(t *testing.T) {
 	t.Parallel()
 	var deadline atomic.Int64
@@ -180,7 +180,7 @@ func TestVisibilityOfTheHostGoesBeforeTheSubscriptions(t *testing.T) {
 	}
 }
 
-// Emulators answer at once when there is nothing. They are not asked again at once.
+// Emulators answer at once if there are no messages. The next call waits a moment.
 func TestEmptyAnswersAreNotHurried(t *testing.T) {
 	t.Parallel()
 	var pulls atomic.Int64

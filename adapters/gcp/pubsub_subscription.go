@@ -31,7 +31,7 @@ type subscription struct {
 	name   string
 	opts   QueueOptions
 
-	turn    chan struct{} // held by the Receive that is served
+	turn    chan struct{} // held by the current Receive
 	poll    *gather.Poll[*pubsubpb.ReceivedMessage]
 	acks    *gather.Gatherer[string]
 	changes *gather.Gatherer[change]
@@ -40,7 +40,7 @@ type subscription struct {
 	stop   context.CancelFunc
 	empty  time.Duration // wait after the next pull that returns nothing; owned by the poll
 	close  sync.Once
-	closed error // the answer of Close
+	closed error // result of Close
 
 	mu  sync.Mutex
 	err error // why the subscription is unusable
@@ -84,23 +84,23 @@ func (s *subscription) Receive(ctx context.Context, max int) ([]core.Delivery, e
 	if s.opts.Visibility > 0 {
 		ctx, cancel := context.WithTimeout(s.life, callTimeout)
 		defer cancel()
-		s.sendChanges(ctx, changes) // before anything else is done with them; else the subscription's own deadline holds
+		s.sendChanges(ctx, changes) // first; otherwise the subscription's own deadline would apply
 	}
 	return deliveries, nil
 }
 
 // pull makes one call. The service holds it until there is a message or a time has passed. Emulators answer sooner, so the
 // next call waits.
-func (s *subscription) pull(max int) ([]*pubsubpb.ReceivedMessage, error) {
+func (s *subscription) pull(limit int) ([]*pubsubpb.ReceivedMessage, error) {
 	ctx, cancel := context.WithTimeout(s.life, pullTimeout)
 	defer cancel()
 	began := time.Now()
-	res, err := s.client.Pull(ctx, &pubsubpb.PullRequest{Subscription: s.name, MaxMessages: int32(min(max, maxPull))}, gax.WithRetry(neverRetry))
+	res, err := s.client.Pull(ctx, &pubsubpb.PullRequest{Subscription: s.name, MaxMessages: int32(min(limit, maxPull))}, gax.WithRetry(neverRetry))
 	switch {
 	case s.life.Err() != nil:
 		return nil, errClosed
 	case status.Code(err) == codes.DeadlineExceeded || errors.Is(err, context.DeadlineExceeded):
-		return nil, nil // there was nothing
+		return nil, nil // there was no message
 	case err != nil:
 		s.fail(fmt.Errorf("gcp: receive: %w", err))
 		return nil, s.failure()
@@ -149,8 +149,8 @@ func (s *subscription) failure() error {
 	return s.err
 }
 
-// Close stops receiving and waits until everything acknowledged, extended and released is sent, or ctx ends. Closing
-// again gives the first answer.
+// Close stops receiving and waits until everything acknowledged, extended and released is sent, or ctx ends. Closing again
+// returns the first result.
 func (s *subscription) Close(ctx context.Context) error {
 	s.close.Do(func() {
 		s.stop()

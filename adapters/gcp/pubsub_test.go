@@ -27,7 +27,7 @@ func conform(t *testing.T, server func(*testing.T) string) {
 		MaxDeliveries: 5,
 		Break:         func(_ *testing.T, q core.Queue, _ core.Priority) { q.(*testQueue).line.breakOff() },
 		Wrap: func(t *testing.T, test func(*testing.T)) {
-			t.Parallel() // they mostly wait for deadlines
+			t.Parallel() // most of the time they wait for deadlines
 			test(t)
 		},
 	})

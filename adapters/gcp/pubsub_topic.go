@@ -13,7 +13,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// topic implements core.Topic. The client puts messages together that are sent at the same time, up to 100 in a call.
+// topic implements core.Topic. The client sends concurrent messages together, up to 100 per call.
 type topic struct {
 	client   *google.Client
 	portable *pubsub.Topic
@@ -29,7 +29,7 @@ func (q *Queue) OpenTopic(ctx context.Context, p core.Priority) (core.Topic, err
 	return &topic{client: client, portable: gcppubsubv2.OpenTopic(client, at.topic, nil)}, nil
 }
 
-// Send publishes all. Those that are not answered before ctx ends are unknown.
+// Send publishes all messages. Those without an answer when ctx ends are unknown.
 func (t *topic) Send(ctx context.Context, msgs []core.Message) []error {
 	errs := make([]error, len(msgs))
 	var sends sync.WaitGroup
@@ -44,7 +44,7 @@ func (t *topic) Send(ctx context.Context, msgs []core.Message) []error {
 	return errs
 }
 
-// Close waits for what is being sent, and cuts it off when ctx ends.
+// Close waits for sends in progress, and cancels them when ctx ends.
 func (t *topic) Close(ctx context.Context) error {
 	var publisher *google.Publisher
 	stop := t.portable.As(&publisher)

@@ -13,42 +13,42 @@ import (
 )
 
 const (
-	maxPushBody     = 64 << 10 // bytes; messages of ours have less than one tenth
+	maxPushBody     = 64 << 10 // bytes; our messages have less than a tenth of that
 	pushBodyTime    = 30 * time.Second
 	leastPush       = 10 * time.Second
-	attemptTenths   = 9  // of the deadline that an attempt may have
-	startTwentieths = 20 // one of these may pass until it is started
+	attemptTenths   = 9  // tenths of the deadline for an attempt
+	startTwentieths = 20 // one twentieth of the deadline is the limit for a start
 )
 
 // PushOptions configure Push.
 type PushOptions struct {
-	// Deadline is the subscription's acknowledgement deadline, 10 s to 10 min: Pub/Sub waits no longer for an answer, and
-	// cannot be asked to. Nine tenths of it are an attempt's. Zero means 10 min.
+	// Deadline is the subscription's acknowledgement deadline, 10 s to 10 min. Pub/Sub waits no longer for an answer, and it
+	// cannot be extended. An attempt may take nine tenths of it. Zero means 10 min.
 	Deadline time.Duration
-	// OnAnswer is told what each message was answered, for the log. Nil means nobody is.
+	// OnAnswer is called with the answer to each message, for the log. Nil means no call.
 	OnAnswer func(PushAnswer)
 }
 
-// PushAnswer is what became of a message.
+// PushAnswer is the answer to one message.
 type PushAnswer struct {
-	Subscription string // what Pub/Sub says of it
+	Subscription string // as named by Pub/Sub
 	Message      string
-	Delivery     int // from 1; zero where the subscription has no dead letters
-	Status       int // of the answer
+	Delivery     int // from 1; zero if the subscription has no dead letters
+	Status       int // status of the answer
 	HandedBack   bool
 	Err          error
 }
 
-// Push answers the requests of Pub/Sub push subscriptions. One is answered when its message has its verdict:
+// Push answers the requests of Pub/Sub push subscriptions. It answers a request when its message has a verdict:
 //
 //	204  the end is recorded, whatever it is, the message is stale, or its row was handed back to the scheduler
 //	400  no worker can read it: after some deliveries Pub/Sub moves it to the dead-letter topic
 //	503  its row could not be written, or this process is ending: it comes again
 //
-// Who may call it is not its matter; see Callers.
+// It does not check the caller; see Callers.
 type Push struct{ opts PushOptions }
 
-// PushWorker runs the jobs of messages, as work.Worker does while it serves.
+// PushWorker runs the jobs of messages. A running work.Worker implements it.
 type PushWorker interface {
 	Push(ctx context.Context, messages [][]byte, o work.PushOptions) ([]work.Verdict, error)
 }
@@ -64,10 +64,10 @@ func NewPush(o PushOptions) (*Push, error) {
 	return &Push{o}, nil
 }
 
-// MaxTime is the longest that an attempt may take.
+// MaxTime returns the maximum duration of an attempt.
 func (p *Push) MaxTime() time.Duration { return p.opts.Deadline / 10 * attemptTenths }
 
-// Handler is the endpoint: a request brings one message, whose job w runs.
+// Handler returns the endpoint: each request brings one message, and w runs its job.
 func (p *Push) Handler(w PushWorker) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		answer := PushAnswer{}
@@ -82,11 +82,11 @@ func (p *Push) Handler(w PushWorker) http.Handler {
 	})
 }
 
-// serve reads the message, has its job run, and says what the request is answered. A job that runs is waited for although nobody waits
-// for the answer any more: nothing may outlive its request, and the row will tell the next delivery.
+// serve reads the message, runs its job, and returns the status for the answer. It waits for a running job even after the
+// caller has gone, because nothing may outlive its request. The next delivery finds the result in the row.
 func (p *Push) serve(rw http.ResponseWriter, r *http.Request, w PushWorker, answer *PushAnswer) (int, error) {
 	began := time.Now()
-	// A writer that knows no deadlines is a test's.
+	// Only tests use a writer without deadlines.
 	_ = http.NewResponseController(rw).SetReadDeadline(began.Add(pushBodyTime))
 	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, maxPushBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
@@ -116,8 +116,8 @@ func (p *Push) serve(rw http.ResponseWriter, r *http.Request, w PushWorker, answ
 	}
 }
 
-// unwrap takes the message out of Pub/Sub's envelope and notes what the envelope says. What has none is the message
-// itself: subscriptions can be told to send it so.
+// unwrap returns the message in Pub/Sub's envelope, and stores the envelope's fields in answer. A body without an envelope
+// is the message itself: subscriptions can be configured to send it so.
 func unwrap(body []byte, answer *PushAnswer) []byte {
 	var envelope struct {
 		Message *struct {

@@ -16,37 +16,37 @@ import (
 )
 
 const (
-	tokenLeeway = time.Minute // of clocks
+	tokenLeeway = time.Minute // tolerated difference of clocks
 	maxToken    = 8 << 10
-	maxTokenAge = 24 * time.Hour // Google's last an hour
+	maxTokenAge = 24 * time.Hour // Google's are valid for an hour
 	removed     = "SIGNATURE_REMOVED_BY_GOOGLE"
 	challenge   = `Bearer realm="belfry"`
 )
 
-// Reasons to turn a caller away.
+// Errors for refused callers.
 var (
-	// ErrToken says that there is no token, or none that holds.
+	// ErrToken says that the token is missing or invalid.
 	ErrToken = errors.New("gcp: the caller's token does not hold")
-	// ErrCaller says that the token holds and is another's.
+	// ErrCaller says that the token is valid but belongs to another caller.
 	ErrCaller = errors.New("gcp: this caller is not let in")
 )
 
-// CallerOptions say who is let in.
+// CallerOptions say which callers are accepted.
 type CallerOptions struct {
-	Audience string // that tokens are made for, and for no other; required
-	Account  string // the service account whose tokens they are, as an e-mail address; required
-	Keys     Keys   // that they are signed with; required
-	// Unsigned lets tokens in whose signature Cloud Run removed. It does so where it has checked the caller itself
-	// (IAM's invoker role), and leaves nothing to check the signature by. Where anyone may invoke the service it must be
-	// false: anyone could write such a token.
+	Audience string // the only audience accepted in tokens; required
+	Account  string // e-mail address of the tokens' service account; required
+	Keys     Keys   // keys for checking signatures; required
+	// Unsigned accepts tokens whose signature Cloud Run has removed. Cloud Run does so after it has checked the caller
+	// itself (IAM's invoker role), and nothing remains to check the signature with. It must be false if anyone may invoke
+	// the service, because anyone could write such a token.
 	Unsigned bool
 	Now      func() time.Time // nil means time.Now
 }
 
-// Callers checks the identity tokens of Google's services: Pub/Sub's and Cloud Scheduler's requests bring one.
+// Callers checks the identity tokens of Google's services. Requests of Pub/Sub and Cloud Scheduler carry one.
 type Callers struct{ opts CallerOptions }
 
-// NewCallers refuses options that would let anyone in.
+// NewCallers refuses options that would accept anyone.
 func NewCallers(o CallerOptions) (*Callers, error) {
 	if o.Audience == "" || o.Account == "" || o.Keys == nil {
 		return nil, errors.New("gcp: callers: want an audience, a service account and keys")
@@ -57,10 +57,10 @@ func NewCallers(o CallerOptions) (*Callers, error) {
 	return &Callers{o}, nil
 }
 
-// issuers are the names that Google signs under.
+// issuers are the names of Google as an issuer.
 var issuers = []string{"https://accounts.google.com", "accounts.google.com"}
 
-// claims are what is looked at.
+// claims are the claims that are checked.
 type claims struct {
 	Issuer        string           `json:"iss"`
 	Audience      jwt.Audience     `json:"aud"`
@@ -71,8 +71,8 @@ type claims struct {
 	EmailVerified bool             `json:"email_verified"`
 }
 
-// Check looks at the request's token. ErrToken and ErrCaller turn the caller away; any other error says that it cannot be
-// told now. No error quotes the token.
+// Check checks the request's token. ErrToken and ErrCaller refuse the caller; any other error means that this cannot be
+// determined now. No error quotes the token.
 func (c *Callers) Check(r *http.Request) error {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	token = strings.TrimSpace(token)
@@ -91,7 +91,7 @@ func (c *Callers) Check(r *http.Request) error {
 	return c.judge(found, c.opts.Now())
 }
 
-// read returns what the token says, once its signature is known to be good.
+// read returns the token's claims after checking its signature.
 func (c *Callers) read(ctx context.Context, token string) (found claims, err error) {
 	if body, ok := strings.CutSuffix(token, "."+removed); ok && c.opts.Unsigned {
 		return readUnsigned(body)
@@ -122,7 +122,7 @@ func readUnsigned(body string) (found claims, err error) {
 	return found, nil
 }
 
-// judge holds the claims against the options.
+// judge compares the claims with the options.
 func (c *Callers) judge(found claims, now time.Time) error {
 	switch {
 	case !slices.Contains(issuers, found.Issuer):
@@ -143,8 +143,8 @@ func (c *Callers) judge(found claims, now time.Time) error {
 	return nil
 }
 
-// Guard lets through to next whom Check lets in. The others are answered without their body being read: 401 and 403, and
-// 503 while that cannot be told; refused, if not nil, is told why.
+// Guard passes accepted callers to next. It answers others without reading their body: 401, 403, or 503 if the check is not
+// possible now. If refused is not nil, it is called with the reason.
 func (c *Callers) Guard(next http.Handler, refused func(error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := c.Check(r)
@@ -163,7 +163,7 @@ func (c *Callers) Guard(next http.Handler, refused func(error)) http.Handler {
 		case errors.Is(err, ErrCaller):
 			status = http.StatusForbidden
 		}
-		w.Header().Set("Connection", "close") // the rest of the request is not wanted
+		w.Header().Set("Connection", "close") // the rest of the request is not needed
 		w.WriteHeader(status)
 	})
 }

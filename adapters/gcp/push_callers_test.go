@@ -29,7 +29,7 @@ func callers(t *testing.T, issuer http.Handler, unsigned bool) *Callers {
 	return c
 }
 
-// part is one part of a token, made by hand.
+// part encodes one part of a token.
 func part(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
@@ -39,8 +39,8 @@ func part(t *testing.T, v any) string {
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// TestCallers: one token is let in; all others are turned away, by 401, or 403 where the token is good and another's,
-// without a byte of their body being read.
+// TestCallers: one token is accepted. All others are refused without reading their body: with 401, or with 403 if the token
+// is valid but belongs to another caller.
 func TestCallers(t *testing.T) {
 	issuer := cloudruntest.NewIssuer(t)
 	token := func(replaced map[string]any) string { return "Bearer " + issuer.Token(t, replaced) }
@@ -53,7 +53,7 @@ func TestCallers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	secret := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}) // as a verifier that takes any algorithm would use it
+	secret := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}) // as used by a verifier that accepts any algorithm
 	name := issuer.Key().KeyID
 	good := issuer.Token(t, nil)
 	head := good[:strings.IndexByte(good, '.')]
@@ -135,8 +135,8 @@ func check(c *Callers, tokens ...string) error {
 	return c.Check(r)
 }
 
-// TestCallersWithoutSignature: where Cloud Run checks callers and takes their signatures away, all else is still checked,
-// and a signature that is there must be good.
+// TestCallersWithoutSignature: if Cloud Run checks callers and removes their signatures, everything else is still checked,
+// and a signature that is present must be valid.
 func TestCallersWithoutSignature(t *testing.T) {
 	issuer := cloudruntest.NewIssuer(t)
 	c := callers(t, issuer, true)
@@ -160,7 +160,7 @@ func TestCallersWithoutSignature(t *testing.T) {
 	}
 }
 
-// TestCallersCannotBeTold: without keys nobody is let in, and nobody is blamed.
+// TestCallersCannotBeTold: without keys no caller is accepted, and the answer does not blame the caller.
 func TestCallersCannotBeTold(t *testing.T) {
 	issuer := cloudruntest.NewIssuer(t)
 	issuer.Down(true)

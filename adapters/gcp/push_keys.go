@@ -16,32 +16,33 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// GoogleKeys is where Google publishes the keys that it signs identity tokens with.
+// GoogleKeys is the address of the keys with which Google signs identity tokens.
 const GoogleKeys = "https://www.googleapis.com/oauth2/v3/certs"
 
-// ErrUnknownKey says that no key has the name.
+// ErrUnknownKey says that no key has this name.
 var ErrUnknownKey = errors.New("gcp: no such key")
 
-// Keys gives the public keys that tokens are signed with.
+// Keys returns the public keys for checking tokens.
 type Keys interface {
-	// Key returns the key of a name. ErrUnknownKey means that there is none; any other error that it cannot be told now.
+	// Key returns the key with this name. ErrUnknownKey means that there is none; any other error means that this cannot be
+	// determined now.
 	Key(ctx context.Context, name string) (*rsa.PublicKey, error)
 }
 
 const (
 	maxKeys      = 1 << 20 // bytes of a key set
 	fetchTimeout = 10 * time.Second
-	shortestKeys = time.Minute // how long keys are kept at least
+	shortestKeys = time.Minute // minimum time for which keys are kept
 	longestKeys  = 24 * time.Hour
-	usualKeys    = time.Hour       // where the answer does not say
-	staleKeys    = time.Hour       // how much longer, while no new ones are to be had
-	fetchAgain   = 5 * time.Second // after the last fetch: tokens that name keys of their own cost no more than that
+	usualKeys    = time.Hour       // if the answer sets no time
+	staleKeys    = time.Hour       // additional time while no new keys can be fetched
+	fetchAgain   = 5 * time.Second // minimum time between fetches, so that tokens with unknown keys cannot cause more
 	leastKeyBits = 2048
 )
 
-// RemoteKeys are the keys at an address, in the form of a JSON Web Key Set. They are kept for as long as the answer's
-// Cache-Control says, and fetched again for a name that is not among them, at most once in five seconds: a new key is
-// known with the first token that is signed with it. While the address does not answer, keys are used for an hour longer.
+// RemoteKeys are the keys at an address, in the form of a JSON Web Key Set. They are kept for the time in the answer's
+// Cache-Control. For an unknown name they are fetched again, at most once in five seconds, so that a new key is known with
+// the first token that it signs. While the address does not answer, keys are used for another hour.
 type RemoteKeys struct {
 	address string
 	client  *http.Client
@@ -49,12 +50,12 @@ type RemoteKeys struct {
 
 	mu      sync.Mutex
 	keys    map[string]*rsa.PublicKey
-	until   time.Time // when they are to be fetched again
-	fetched time.Time // when that was last tried
-	failed  error     // how
+	until   time.Time // when they must be fetched again
+	fetched time.Time // when the last fetch was tried
+	failed  error     // error of the last fetch
 }
 
-// NewRemoteKeys fetches nothing yet. A nil client means http.DefaultClient's transport.
+// NewRemoteKeys does not fetch yet. A nil client means http.DefaultClient's transport.
 func NewRemoteKeys(address string, client *http.Client) *RemoteKeys {
 	if client == nil {
 		client = &http.Client{}
@@ -62,7 +63,7 @@ func NewRemoteKeys(address string, client *http.Client) *RemoteKeys {
 	return &RemoteKeys{address: address, client: client, turn: make(chan struct{}, 1)}
 }
 
-// Key returns the key of a name, fetching the keys if need be.
+// Key returns the key with this name, and fetches the keys if necessary.
 func (r *RemoteKeys) Key(ctx context.Context, name string) (*rsa.PublicKey, error) {
 	if key, err := r.known(name, time.Now()); key != nil || err != nil {
 		return key, err
@@ -74,9 +75,9 @@ func (r *RemoteKeys) Key(ctx context.Context, name string) (*rsa.PublicKey, erro
 		return nil, context.Cause(ctx)
 	}
 	if key, err := r.known(name, time.Now()); key != nil || err != nil {
-		return key, err // fetched meanwhile
+		return key, err // another call fetched them
 	}
-	fetch, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout) // others wait for it
+	fetch, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout) // other calls wait for it
 	defer cancel()
 	r.fetch(fetch)
 	r.mu.Lock()
@@ -90,12 +91,12 @@ func (r *RemoteKeys) Key(ctx context.Context, name string) (*rsa.PublicKey, erro
 	return nil, ErrUnknownKey
 }
 
-// known looks among the keys that were fetched. Neither a key nor an error means that they are to be fetched.
+// known looks the name up in the fetched keys. Without a key and an error, the keys must be fetched.
 func (r *RemoteKeys) known(name string, now time.Time) (*rsa.PublicKey, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	key := r.keys[name]
-	soon := now.Round(0).Before(r.fetched.Add(fetchAgain)) // by the wall clock: the other one may have stood still
+	soon := now.Round(0).Before(r.fetched.Add(fetchAgain)) // by the wall clock, because the monotonic clock may have stopped
 	switch {
 	case key != nil && now.Round(0).Before(r.until):
 		return key, nil
@@ -109,7 +110,7 @@ func (r *RemoteKeys) known(name string, now time.Time) (*rsa.PublicKey, error) {
 	return nil, r.failed
 }
 
-// fetch replaces the keys, or notes why that failed.
+// fetch replaces the keys, or records the error.
 func (r *RemoteKeys) fetch(ctx context.Context) {
 	keys, keep, err := r.get(ctx)
 	r.mu.Lock()
@@ -122,7 +123,7 @@ func (r *RemoteKeys) fetch(ctx context.Context) {
 }
 
 func (r *RemoteKeys) get(ctx context.Context) (keys map[string]*rsa.PublicKey, keep time.Duration, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.address, nil) //nolint:gosec // the operator names it
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.address, nil) //nolint:gosec // the operator sets the address
 	if err != nil {
 		return nil, 0, fmt.Errorf("gcp: keys: %w", err)
 	}
@@ -144,7 +145,7 @@ func (r *RemoteKeys) get(ctx context.Context) (keys map[string]*rsa.PublicKey, k
 	return keys, keepFor(res.Header), nil
 }
 
-// readKeys takes the RSA keys for signatures of a key set, and leaves the others.
+// readKeys returns the RSA signature keys of a key set, and ignores the others.
 func readKeys(body []byte) (map[string]*rsa.PublicKey, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -156,7 +157,7 @@ func readKeys(body []byte) (map[string]*rsa.PublicKey, error) {
 	for _, text := range set.Keys {
 		var k jose.JSONWebKey
 		if err := k.UnmarshalJSON(text); err != nil {
-			continue // of a kind that this program does not know
+			continue // of a kind that this program does not support
 		}
 		public, ok := k.Key.(*rsa.PublicKey)
 		if ok && k.KeyID != "" && (k.Use == "" || k.Use == "sig") && (k.Algorithm == "" || k.Algorithm == string(jose.RS256)) && public.N.BitLen() >= leastKeyBits {
@@ -169,7 +170,7 @@ func readKeys(body []byte) (map[string]*rsa.PublicKey, error) {
 	return keys, nil
 }
 
-// keepFor is how long an answer may be kept.
+// keepFor returns how long an answer may be kept.
 func keepFor(h http.Header) time.Duration {
 	keep := usualKeys
 	for part := range strings.SplitSeq(h.Get("Cache-Control"), ",") {
@@ -189,7 +190,7 @@ func keepFor(h http.Header) time.Duration {
 	return min(max(keep, shortestKeys), longestKeys)
 }
 
-// ageOf reads a number of seconds; more than longestKeys are as many.
+// ageOf reads a number of seconds, limited to longestKeys.
 func ageOf(text string) (time.Duration, bool) {
 	seconds, err := strconv.Atoi(text)
 	return time.Duration(min(max(seconds, 0), int(longestKeys/time.Second))) * time.Second, err == nil

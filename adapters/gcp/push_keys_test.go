@@ -17,7 +17,7 @@ import (
 	"github.com/belfry-dev/belfry/internal/cloudruntest"
 )
 
-// direct carries requests to a handler without a network, so that they work in bubbles.
+// direct passes requests to a handler without a network, so that they work in bubbles.
 type direct struct{ to http.Handler }
 
 func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -30,7 +30,7 @@ func remote(to http.Handler) *RemoteKeys {
 	return NewRemoteKeys("https://keys.example.com/certs", &http.Client{Transport: direct{to}})
 }
 
-// kind names what a look-up came to.
+// kind names the result of a look-up.
 func kind(key *rsa.PublicKey, err error) string {
 	switch {
 	case key != nil && err == nil:
@@ -41,7 +41,7 @@ func kind(key *rsa.PublicKey, err error) string {
 	return "cannot be told"
 }
 
-// TestKeysAreKept: for as long as the answer says, and however many tokens name keys that do not exist.
+// TestKeysAreKept: keys are kept for the time in the answer, however many tokens name keys that do not exist.
 func TestKeysAreKept(t *testing.T) {
 	issuer := cloudruntest.NewIssuer(t)
 	first := issuer.Key().KeyID
@@ -61,7 +61,7 @@ func TestKeysAreKept(t *testing.T) {
 		if n := issuer.Fetches(); n != 1 {
 			t.Errorf("%d fetches", n)
 		}
-		for range 10 { // one each five seconds at most
+		for range 10 { // at most one per five seconds
 			time.Sleep(time.Second)
 			look("of nobody", "unknown")
 		}
@@ -81,7 +81,7 @@ func TestKeysAreKept(t *testing.T) {
 	})
 }
 
-// TestKeysRotate: a new key is known with the first token that it signed, a retired one is forgotten.
+// TestKeysRotate: a new key is fetched for the first token that it signed, and a retired one is dropped.
 func TestKeysRotate(t *testing.T) {
 	issuer := cloudruntest.NewIssuer(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -104,7 +104,8 @@ func TestKeysRotate(t *testing.T) {
 	})
 }
 
-// TestKeysThroughAnOutage: known keys hold an hour longer; what was never known cannot be told; one try in five seconds.
+// TestKeysThroughAnOutage: known keys are used for another hour, unknown ones give an error, and there is one try per five
+// seconds.
 func TestKeysThroughAnOutage(t *testing.T) {
 	issuer := cloudruntest.NewIssuer(t)
 	issuer.Cache("max-age=120")
@@ -137,7 +138,7 @@ func TestKeysThroughAnOutage(t *testing.T) {
 			}
 		}
 		time.Sleep(20 * time.Minute)
-		for range 2 { // the second is not worth another try
+		for range 2 { // the second does not cause another try
 			if got := kind(keys.Key(t.Context(), name)); got != "cannot be told" {
 				t.Errorf("after it has lasted too long: %s", got)
 			}
@@ -145,7 +146,7 @@ func TestKeysThroughAnOutage(t *testing.T) {
 	})
 }
 
-// TestKeysAreFetchedOnce: many requests at once wait for one fetch; one that gives up breaks it off for nobody.
+// TestKeysAreFetchedOnce: concurrent requests wait for one fetch. A cancelled request does not cancel it for the others.
 func TestKeysAreFetchedOnce(t *testing.T) {
 	issuer := cloudruntest.NewIssuer(t)
 	synctest.Test(t, func(t *testing.T) {

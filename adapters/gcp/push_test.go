@@ -18,17 +18,18 @@ import (
 	"github.com/belfry-dev/belfry/core/work"
 )
 
-// pushRig is an endpoint with a worker behind it, on a store of its own.
+// pushRig is an endpoint and its worker on a store of its own.
 type pushRig struct {
 	http.Handler
 	store *sqlite.Store
-	stop  func() error // the worker
+	stop  func() error // stops the worker
 	mu    sync.Mutex
 	told  []PushAnswer
-	began chan int64 // ids of jobs that begin to block
+	began chan int64 // ids of jobs that started blocking
 }
 
-// newPush starts one, with a shorter deadline than users may ask for if need be; handlers are those of the types "done", "fail" and "block", which lasts until it is told to end.
+// newPush starts a pushRig. Its deadline may be shorter than users may configure. The handlers are for the types "done",
+// "fail" and "block", which blocks until its context ends.
 func newPush(t *testing.T, o PushOptions, slots int) *pushRig {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "belfry.db"), sqlite.Options{NoSync: true})
@@ -74,7 +75,7 @@ func newPush(t *testing.T, o PushOptions, slots int) *pushRig {
 	return rig
 }
 
-// queued writes a job as the scheduler would have marked it and returns its id and the message that says so.
+// queued writes a job as marked by the scheduler, and returns its id and its message.
 func (p *pushRig) queued(t *testing.T, typ string) (int64, string) {
 	t.Helper()
 	answers, err := p.store.Submit(t.Context(), []core.NewJob{{Type: typ, MaxAttempts: 5, Priority: core.Bulk, Queued: true, QueuedLease: time.Hour}})
@@ -93,7 +94,7 @@ func (p *pushRig) job(t *testing.T, id int64) core.Job {
 	return job
 }
 
-// wrap puts a message into Pub/Sub's envelope.
+// wrap returns a message in Pub/Sub's envelope.
 func wrap(message string) string {
 	text, _ := json.Marshal(map[string]any{
 		"message":      map[string]any{"data": []byte(message), "messageId": "m1", "message_id": "m1", "publishTime": "2026-11-29T12:00:00Z", "attributes": map[string]string{}},
@@ -146,7 +147,7 @@ func TestPushAnswers(t *testing.T) {
 	}
 }
 
-// TestPushHandsBackWhatCannotStart: with no slot free until too late, the row goes back uncounted.
+// TestPushHandsBackWhatCannotStart: if no slot is free in time, the row is handed back without an attempt.
 func TestPushHandsBackWhatCannotStart(t *testing.T) {
 	rig := newPush(t, PushOptions{Deadline: 2 * time.Second}, 1)
 	_, block := rig.queued(t, "block")
@@ -160,7 +161,7 @@ func TestPushHandsBackWhatCannotStart(t *testing.T) {
 	if job := rig.job(t, id); job.Status != core.Scheduled || job.Attempts != 0 || job.LeaseToken == 0 {
 		t.Errorf("%s after %d attempts", job.Status, job.Attempts)
 	}
-	// The one that runs is told to end nine tenths of the deadline after its start, and that is a timeout on record.
+	// The running job's context ends nine tenths of the deadline after its start, and that is recorded as a timeout.
 	if got := <-running; got != 204 {
 		t.Errorf("answered %d", got)
 	}
@@ -169,7 +170,7 @@ func TestPushHandsBackWhatCannotStart(t *testing.T) {
 	}
 }
 
-// TestPushAtTheEnd: what runs is handed back and answered well, what comes then is sent away.
+// TestPushAtTheEnd: running jobs are handed back and answered with 204, and later messages are refused.
 func TestPushAtTheEnd(t *testing.T) {
 	rig := newPush(t, PushOptions{}, 1)
 	blocked, block := rig.queued(t, "block")
@@ -191,15 +192,15 @@ func TestPushAtTheEnd(t *testing.T) {
 	}
 }
 
-// pushFunc is a PushWorker.
+// pushFunc implements PushWorker.
 type pushFunc func(ctx context.Context, messages [][]byte, o work.PushOptions) ([]work.Verdict, error)
 
 func (f pushFunc) Push(ctx context.Context, messages [][]byte, o work.PushOptions) ([]work.Verdict, error) {
 	return f(ctx, messages, o)
 }
 
-// TestPushTellsVerdicts: Pub/Sub is asked for a message again only if the row is not written, and each answer that is not good is told
-// with a reason. A job has a twentieth of the deadline until it is started.
+// TestPushTellsVerdicts: Pub/Sub must send a message again only if its row was not written. Every answer but 204 is reported
+// with a reason. A job must start within a twentieth of the deadline.
 func TestPushTellsVerdicts(t *testing.T) {
 	lost := errors.New("hand back: lost")
 	for _, c := range []struct {

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/api/secretmanager/v1"
 )
 
-// secretName is the name of a secret in Secret Manager, with an emulator's address for tests.
+// secretName matches the name of a secret in Secret Manager, with an optional emulator address for tests.
 var secretName = regexp.MustCompile(`^(projects/[^/?]+/secrets/[A-Za-z0-9_-]+)(\?emulator=([^?&/]+))?$`)
 
 // Secret is one secret of Secret Manager.
@@ -24,7 +24,7 @@ type Secret struct {
 }
 
 // OpenSecret makes the client for a secret, projects/PROJECT/secrets/SECRET, with Google's application default credentials.
-// It calls nobody.
+// It makes no calls.
 func OpenSecret(ctx context.Context, name string) (*Secret, error) {
 	found := secretName.FindStringSubmatch(name)
 	if found == nil {
@@ -41,11 +41,11 @@ func OpenSecret(ctx context.Context, name string) (*Secret, error) {
 	return &Secret{found[1], service}, nil
 }
 
-// Read returns the newest version's text: "" where there is no version yet.
+// Read returns the text of the newest version, or "" if there is no version yet.
 func (s *Secret) Read(ctx context.Context) (string, error) {
 	got, err := s.service.Projects.Secrets.Versions.Access(s.name + "/versions/latest").Context(ctx).Do()
 	if missing := (*googleapi.Error)(nil); errors.As(err, &missing) && missing.Code == http.StatusNotFound {
-		// A secret without a version answers like one that is not there, which Get tells apart.
+		// A secret without a version and a missing secret give the same error. Get tells them apart.
 		if _, err := s.service.Projects.Secrets.Get(s.name).Context(ctx).Do(); err != nil {
 			return "", fmt.Errorf("gcp: read secret %s: %w", s.name, err)
 		}
@@ -61,7 +61,7 @@ func (s *Secret) Read(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// Write adds a version with this text. Those before stay readable under their numbers.
+// Write adds a version with this text. Older versions stay readable by their numbers.
 func (s *Secret) Write(ctx context.Context, text string) error {
 	_, err := s.service.Projects.Secrets.AddVersion(s.name, &secretmanager.AddSecretVersionRequest{
 		Payload: &secretmanager.SecretPayload{Data: base64.StdEncoding.EncodeToString([]byte(text))},

@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := flag.Set("test.parallel", "12"); err != nil { // they mostly wait for deadlines
+	if err := flag.Set("test.parallel", "12"); err != nil { // most of the time they wait for deadlines
 		panic(err)
 	}
 	m.Run()
@@ -30,10 +30,10 @@ func TestMain(m *testing.M) {
 
 const project = "belfry-test"
 
-// emulator is the address of the gcloud SDK's server.
+// emulator returns the address of the gcloud SDK's server.
 func emulator(t *testing.T) string { return testenv.PubSub(t) }
 
-// inProcess is the address of the client library's own server, of this test alone.
+// inProcess returns the address of the client library's own server, used by this test only.
 func inProcess(t *testing.T) string {
 	t.Helper()
 	server := pstest.NewServer()
@@ -45,7 +45,7 @@ func inProcess(t *testing.T) string {
 	return server.Addr
 }
 
-// testQueue is a Queue whose subscriptions are behind a line that can be cut.
+// testQueue is a Queue whose subscriptions use a connection that the test can cut.
 type testQueue struct {
 	*Queue
 	direct *Queue
@@ -57,7 +57,7 @@ type testQueue struct {
 	dead map[core.Priority][]string
 }
 
-// open makes topics, subscriptions and dead letters on a server and opens them.
+// open creates topics, subscriptions and dead letters on a server, and opens them.
 func open(t *testing.T, address string, opts QueueOptions, deadLetters bool) *testQueue {
 	t.Helper()
 	q := &testQueue{line: newLine(t, address), prefix: "q" + strings.ToLower(rand.Text()), dead: map[core.Priority][]string{}}
@@ -109,7 +109,7 @@ func (q *testQueue) OpenTopic(ctx context.Context, p core.Priority) (core.Topic,
 	return q.direct.OpenTopic(ctx, p)
 }
 
-// OpenSubscription mends the line: what is opened after a break works.
+// OpenSubscription restores the connection, so that subscriptions opened after a break work.
 func (q *testQueue) OpenSubscription(ctx context.Context, p core.Priority) (core.Subscription, error) {
 	q.line.mend()
 	return q.Queue.OpenSubscription(ctx, p)
@@ -123,7 +123,7 @@ func (q *testQueue) publish(t *testing.T, p core.Priority, body []byte) {
 	}
 }
 
-// deadLetters returns all that the dead letters of a priority ever held.
+// deadLetters returns every message that ever was a dead letter of a priority.
 func (q *testQueue) deadLetters(t *testing.T, p core.Priority) []string {
 	t.Helper()
 	req := &pubsubpb.PullRequest{Subscription: q.subscriptionOf(p) + "-dead", MaxMessages: 10, ReturnImmediately: true} //nolint:staticcheck // there is no other way to look
@@ -139,7 +139,7 @@ func (q *testQueue) deadLetters(t *testing.T, p core.Priority) []string {
 	return slices.Clone(q.dead[p])
 }
 
-// line carries connections to a server until it is cut.
+// line forwards connections to a server until it is cut.
 type line struct {
 	address, target string
 
@@ -193,7 +193,7 @@ func (l *line) carry(near net.Conn) {
 	back.Wait()
 }
 
-// keep notes connections that a cut closes, unless the line is cut now.
+// keep records connections that a cut must close. It returns false if the line is cut.
 func (l *line) keep(conns ...net.Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -219,12 +219,12 @@ func (l *line) mend() {
 	l.cut = false
 }
 
-// reactor is called at each call of a method; unless it says that it answered, the server does.
+// reactor is called for each call of a method. If it returns false, the server answers.
 type reactor func(req any) (answered bool, answer any, err error)
 
 func (r reactor) React(req any) (bool, any, error) { return r(req) }
 
-// reacting is a server of this test alone with a reactor for a method.
+// reacting is a server for this test only, with a reactor for a method.
 func reacting(t *testing.T, method string, react reactor) string {
 	t.Helper()
 	server := pstest.NewServer(pstest.ServerReactorOption{FuncName: method, Reactor: react})

@@ -9,7 +9,7 @@ import (
 	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
 )
 
-// IsWake reports whether the body of a request is a message that Pub/Sub pushes. Cloud Scheduler's have none.
+// IsWake reports whether the body of a request is a message pushed by Pub/Sub. Cloud Scheduler's requests contain none.
 func IsWake(body []byte) bool {
 	var envelope struct {
 		Message json.RawMessage `json:"message"`
@@ -17,7 +17,7 @@ func IsWake(body []byte) bool {
 	return json.Unmarshal(body, &envelope) == nil && envelope.Message != nil
 }
 
-// Waker publishes to a topic whose subscription is pushed to the tick.
+// Waker publishes to a topic with a push subscription to the tick.
 type Waker struct {
 	client *google.Client
 	topic  string
