@@ -3,6 +3,7 @@ package submit
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"github.com/belfry-dev/belfry/core"
@@ -87,6 +88,7 @@ func (c *commits[In, Out]) writeGroups() {
 		}
 		c.mu.Unlock()
 		c.writeGroup(group)
+		runtime.Gosched() // lets the callers just answered come back: what they bring shares the next commit
 	}
 }
 
