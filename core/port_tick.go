@@ -50,6 +50,12 @@ type TickResult struct {
 	Released    bool          // another holder took leases of this one since the last tick
 }
 
+// QueuedCount counts the queued jobs.
+type QueuedCount struct {
+	Priorities [len(Priorities)]int // index: priority - 1
+	Types      []QueuedType         // nil unless asked for
+}
+
 // QueuedType counts the queued jobs of a priority and type.
 type QueuedType struct {
 	Priority Priority

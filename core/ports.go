@@ -23,6 +23,7 @@ type Store interface {
 	StatsStore
 	TypeStore
 	AccessStore
+	QueuedStore
 	ScheduleStore
 	InstallationStore
 	Close() error
@@ -114,6 +115,13 @@ type TickStore interface {
 type FleetStore interface {
 	// Fleet reads, by one statement, what the workers that receive from queues handle now.
 	Fleet(ctx context.Context) (Fleet, error)
+}
+
+// QueuedStore counts what is in the queues.
+type QueuedStore interface {
+	// CountQueued counts the queued rows of each priority, capped at CountCap, for publishers that are no scheduler; of each
+	// type, too, if types is set. It locks nothing and sees what Tick's result counts.
+	CountQueued(ctx context.Context, types bool) (QueuedCount, error)
 }
 
 // WorkStore is what workers need.

@@ -7,17 +7,21 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// CountQueued counts the queued rows of each priority, as a tick does, up to core.CountCap, for publishers that are no
-// scheduler.
-func (s *Store) CountQueued(ctx context.Context) (map[core.Priority]int, error) {
-	queued := map[core.Priority]int{}
-	err := s.repeat(ctx, "count queued", s.guard(s.opts.LockTimeout), s.countQueued(func(p core.Priority, n int) { queued[p] = n }))
-	return queued, err
-}
-
-// CountQueuedTypes is CountQueued by priority and type, for types with queues of their own.
-func (s *Store) CountQueuedTypes(ctx context.Context) (queued []core.QueuedType, err error) {
-	err = s.repeat(ctx, "count queued types", s.guard(s.opts.LockTimeout), s.countQueuedTypes(func(t core.QueuedType) { queued = append(queued, t) }))
+// CountQueued counts the queued rows by one statement.
+func (s *Store) CountQueued(ctx context.Context, types bool) (queued core.QueuedCount, err error) {
+	if !types {
+		call := s.countQueued(func(p core.Priority, n int) { queued.Priorities[p-1] = n })
+		err = s.repeat(ctx, "count queued", s.guard(s.opts.LockTimeout), call)
+		return queued, err
+	}
+	counts := map[core.QueuedType]int{} // a repeat finds the same lanes again
+	call := s.countQueuedTypes(func(t core.QueuedType) { counts[core.QueuedType{Priority: t.Priority, Type: t.Type}] = t.N })
+	err = s.repeat(ctx, "count queued types", s.guard(s.opts.LockTimeout), call)
+	for lane, n := range counts {
+		lane.N = n
+		queued.Types = append(queued.Types, lane)
+		queued.Priorities[lane.Priority-1] = min(queued.Priorities[lane.Priority-1]+n, core.CountCap)
+	}
 	return queued, err
 }
 

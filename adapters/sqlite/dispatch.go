@@ -20,7 +20,7 @@ func (t *tx) dispatch(req core.TickRequest, res *core.TickResult) error {
 		return err
 	}
 	if req.CountTypes {
-		if res.QueuedTypes, err = t.countQueuedTypes(); err != nil {
+		if res.QueuedTypes, err = countQueuedTypes(context.Background(), t.w.conn); err != nil {
 			return err
 		}
 	}
@@ -102,9 +102,23 @@ func (t *tx) countInFlight() (queued, running [len(core.Priorities)]int, err err
 	return countInFlight(context.Background(), t.w.conn)
 }
 
+// CountQueued counts the queued rows.
+func (s *Store) CountQueued(ctx context.Context, types bool) (queued core.QueuedCount, err error) {
+	err = s.readers.read(ctx, func(c *conn) error {
+		return c.snapshot(ctx, func() (err error) {
+			if queued.Priorities, _, err = countInFlight(ctx, c); err != nil || !types {
+				return err
+			}
+			queued.Types, err = countQueuedTypes(ctx, c)
+			return err
+		})
+	})
+	return queued, wrap("count queued", err)
+}
+
 // countQueuedTypes counts queued rows per priority and type.
-func (t *tx) countQueuedTypes() (queued []core.QueuedType, err error) {
-	err = t.w.conn.query(context.Background(), "count_queued_lanes", func(r row) error {
+func countQueuedTypes(ctx context.Context, c *conn) (queued []core.QueuedType, err error) {
+	err = c.query(ctx, "count_queued_lanes", func(r row) error {
 		if p := core.Priority(r.int(0)); p.Valid() {
 			queued = append(queued, core.QueuedType{Priority: p, Type: r.text(1), N: int(r.int(2))})
 		}

@@ -22,6 +22,7 @@ func dispatchScenarios() []storetest.Scenario {
 		{Name: "Tick/names every waiting lane and when it is due", Run: tickWaiting},
 		{Name: "Tick/counts what is queued before its own quotas", Run: tickQueued},
 		{Name: "Tick/counts queued jobs by type on request", Run: tickQueuedTypes},
+		{Name: "CountQueued/counts queued rows by priority, and by type if asked, and no others", Run: countQueued},
 		{Name: "Tick/skips a row that another transaction locks", Run: tickHeld},
 		{Name: "Tick/without a queue, queued jobs return to scheduled once their dispatch lease has expired", Run: tickRecalls},
 		{Name: "Undispatch/makes the next tick publish again under the same token", Run: undispatch},
@@ -267,6 +268,38 @@ func tickQueuedTypes(s *storetest.Stage) {
 	}
 }
 
+func countQueued(s *storetest.Stage) {
+	count := func(types bool) core.QueuedCount {
+		queued, err := s.Store.CountQueued(s.Context(), types)
+		s.Must(err)
+		return queued
+	}
+	if none := count(true); none.Priorities != [3]int{} || len(none.Types) != 0 {
+		s.Errorf("of nothing: %+v", none)
+	}
+	for i := range 5 {
+		s.Put(core.Queued, core.NewJob{Type: []string{"a", "b"}[i%2]})
+	}
+	for _, other := range []core.Status{core.Running, core.Done, core.Failed, core.Cancelled, core.Scheduled} {
+		s.Put(other, core.NewJob{Type: "c"})
+	}
+	s.SubmitOne(core.NewJob{Type: "a", Priority: core.Bulk})
+	s.Tick(storetest.TickRequest("holder-1", core.Quota{Priority: core.Bulk, Type: "a", Limit: 1}))
+	if plain := count(false); plain.Priorities != [3]int{0, 5, 1} || plain.Types != nil {
+		s.Errorf("by priority: %+v", plain)
+	}
+	byType := count(true)
+	want := []core.QueuedType{{Priority: core.Default, Type: "a", N: 3}, {Priority: core.Default, Type: "b", N: 2}, {Priority: core.Bulk, Type: "a", N: 1}}
+	for _, t := range want {
+		if !slices.Contains(byType.Types, t) {
+			s.Errorf("no %+v among %+v", t, byType.Types)
+		}
+	}
+	if len(byType.Types) != len(want) || byType.Priorities != [3]int{0, 5, 1} {
+		s.Errorf("by type: %+v", byType)
+	}
+}
+
 func tickQueued(s *storetest.Stage) {
 	s.Queue(7, "a")
 	s.SubmitMany(4, "a")
@@ -341,7 +374,7 @@ func undispatchStale(s *storetest.Stage) {
 	queued := s.Put(core.Queued, core.NewJob{})
 	refs := []core.Ref{{ID: queued.ID, Token: queued.LeaseToken + 1}, {ID: 1 << 60}}
 	before := []core.Job{queued}
-	for _, status := range []core.Status{core.Scheduled, core.Running, core.Done, core.Failed, core.Cancelled} {
+	for _, status := range []core.Status{core.Running, core.Done, core.Failed, core.Cancelled, core.Scheduled} {
 		job := s.Put(status, core.NewJob{})
 		before, refs = append(before, job), append(refs, storetest.RefOf(job))
 	}

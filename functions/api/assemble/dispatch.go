@@ -29,10 +29,7 @@ type Dispatcher struct {
 type DispatcherStore interface {
 	submit.SubmitDispatchStore
 	core.FleetStore
-	// CountQueued counts the queued rows of each priority.
-	CountQueued(ctx context.Context) (map[core.Priority]int, error)
-	// CountQueuedTypes counts them by priority and type.
-	CountQueuedTypes(ctx context.Context) ([]core.QueuedType, error)
+	core.QueuedStore
 }
 
 // NewDispatcher opens the topics of queue. Jobs that are due at once are published while few are

@@ -25,10 +25,7 @@ const (
 // One submit counts, in its own time. The others go on with the count before, or, where that is old, wait for this one
 // as long as their own time lasts. No lock is held while the store is asked.
 type room struct {
-	store interface {
-		CountQueued(ctx context.Context) (map[core.Priority]int, error)
-		CountQueuedTypes(ctx context.Context) ([]core.QueuedType, error)
-	}
+	store  core.QueuedStore
 	groups queuegroup.Groups
 
 	mu       sync.Mutex
@@ -103,14 +100,6 @@ func (r *room) ask(ctx context.Context) (map[queuegroup.Key]int, error) {
 	defer r.mu.Lock()
 	ctx, cancel := context.WithTimeout(ctx, roomTimeout)
 	defer cancel()
-	var all [len(core.Priorities)]int
-	if len(r.groups.Names()) > 0 {
-		types, err := r.store.CountQueuedTypes(ctx)
-		return r.groups.Queued(all, types), err
-	}
-	queued, err := r.store.CountQueued(ctx)
-	for p, n := range queued {
-		all[p-1] = n
-	}
-	return r.groups.Queued(all, nil), err
+	queued, err := r.store.CountQueued(ctx, len(r.groups.Names()) > 0)
+	return r.groups.Queued(queued.Priorities, queued.Types), err
 }

@@ -69,17 +69,8 @@ func TestDispatchBesideTheTick(t *testing.T) {
 	if n := queued(other, core.Critical, 5); n != 5 {
 		t.Errorf("of 5 critical jobs %d were published", n)
 	}
-	if counted, err := store.CountQueued(t.Context()); err != nil || counted[core.Default] != tick.WindowFloor || counted[core.Critical] != 5 || counted[core.Bulk] != 0 {
+	if counted, err := store.CountQueued(t.Context(), false); err != nil || counted.Priorities != [3]int{5, tick.WindowFloor, 0} {
 		t.Errorf("queued are %v, %v", counted, err)
-	}
-	types, err := store.CountQueuedTypes(t.Context())
-	if err != nil || len(types) != 2 {
-		t.Errorf("queued are, by type, %+v, %v", types, err)
-	}
-	for _, of := range types {
-		if want := map[core.Priority]int{core.Default: tick.WindowFloor, core.Critical: 5}[of.Priority]; of.Type != "echo" || of.N != want {
-			t.Errorf("queued are, by type, %+v", types)
-		}
 	}
 	if n := queued(open(), core.Default, 60); n != 0 {
 		t.Errorf("where there is no room %d were published", n)
@@ -88,20 +79,14 @@ func TestDispatchBesideTheTick(t *testing.T) {
 
 // counted is what a store says.
 type counted struct {
-	queued map[core.Priority]int
-	types  []core.QueuedType
-	err    error
-	asked  int
+	core.QueuedCount
+	err   error
+	asked int
 }
 
-func (c *counted) CountQueued(context.Context) (map[core.Priority]int, error) {
+func (c *counted) CountQueued(context.Context, bool) (core.QueuedCount, error) {
 	c.asked++
-	return c.queued, c.err
-}
-
-func (c *counted) CountQueuedTypes(context.Context) ([]core.QueuedType, error) {
-	c.asked++
-	return c.types, c.err
+	return c.QueuedCount, c.err
 }
 
 // With groups of types each has room of its own: a full queue of one is nobody else's.
@@ -110,7 +95,7 @@ func TestRoomIsOfEachGroup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := &counted{types: []core.QueuedType{{Priority: core.Default, Type: "video.encode", N: 60}, {Priority: core.Default, Type: "video.cut", N: 50}, {Priority: core.Default, Type: "mail", N: 95}}}
+	store := &counted{QueuedCount: core.QueuedCount{Types: []core.QueuedType{{Priority: core.Default, Type: "video.encode", N: 60}, {Priority: core.Default, Type: "video.cut", N: 50}, {Priority: core.Default, Type: "mail", N: 95}}}}
 	r := &room{store: store, groups: groups}
 	for queue, want := range map[queuegroup.Key]int{{Priority: core.Default, Group: "media"}: 0, {Priority: core.Default}: 5, {Priority: core.Bulk, Group: "media"}: 10} {
 		if got := r.take(t.Context(), queue, 10, time.Now()); got != want {
@@ -120,7 +105,7 @@ func TestRoomIsOfEachGroup(t *testing.T) {
 }
 
 func TestRoomIsCountedOnceASecond(t *testing.T) {
-	store := &counted{queued: map[core.Priority]int{core.Default: 95, core.Critical: 100, core.Bulk: 10_000}}
+	store := &counted{QueuedCount: core.QueuedCount{Priorities: [3]int{100, 95, 10_000}}}
 	r, now := &room{store: store}, time.Now()
 	steps := []struct {
 		after time.Duration
@@ -150,16 +135,16 @@ func TestRoomIsCountedOnceASecond(t *testing.T) {
 type slow struct {
 	DispatcherStore
 	asked  atomic.Int32
-	answer chan map[core.Priority]int
+	answer chan [3]int
 }
 
-func (s *slow) CountQueued(ctx context.Context) (map[core.Priority]int, error) {
+func (s *slow) CountQueued(ctx context.Context, _ bool) (core.QueuedCount, error) {
 	s.asked.Add(1)
 	select {
 	case queued := <-s.answer:
-		return queued, nil
+		return core.QueuedCount{Priorities: queued}, nil
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return core.QueuedCount{}, ctx.Err()
 	}
 }
 
@@ -168,7 +153,7 @@ func (s *slow) CountQueued(ctx context.Context) (map[core.Priority]int, error) {
 // leaves the count to the next.
 func TestRoomIsCountedUnderNoLock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &slow{answer: make(chan map[core.Priority]int)}
+		store := &slow{answer: make(chan [3]int)}
 		r, start := &room{store: store}, time.Now()
 		gone, hangUp := context.WithCancel(t.Context())
 		take := func(ctx context.Context) chan int {
@@ -189,7 +174,7 @@ func TestRoomIsCountedUnderNoLock(t *testing.T) {
 			t.Errorf("%d for a caller that has gone", got)
 		}
 		synctest.Wait()
-		store.answer <- map[core.Priority]int{core.Default: tick.WindowFloor - 10}
+		store.answer <- [3]int{0, tick.WindowFloor - 10, 0}
 		if got := <-waits; got != 1 || store.asked.Load() != 2 {
 			t.Errorf("%d, and the store was asked %d times: the count of who hung up was not made again", got, store.asked.Load())
 		}
@@ -200,7 +185,7 @@ func TestRoomIsCountedUnderNoLock(t *testing.T) {
 				t.Errorf("%d while another counts", got)
 			}
 		}
-		store.answer <- map[core.Priority]int{core.Default: tick.WindowFloor - 1}
+		store.answer <- [3]int{0, tick.WindowFloor - 1, 0}
 		if got := <-counts; got != 1 {
 			t.Errorf("%d counted", got)
 		}
