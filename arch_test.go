@@ -37,13 +37,14 @@ var importRules = []importRule{
 		},
 	},
 	{
-		name: "a function imports core, functions/boot and itself, and no adapter",
+		name: "a function imports core, functions/boot, functions/host and itself, and no adapter",
 		covers: func(dir string) bool {
 			return within(dir, "functions") && !within(dir, "functions/boot") && !entryPoint(dir)
 		},
 		forbids: func(dir, imported string) bool {
+			shared := within(imported, "functions/boot") || imported == "functions/host"
 			return within(imported, "adapters") || within(imported, "cmd") || within(imported, "client") ||
-				within(imported, "functions") && !within(imported, "functions/boot") && !within(imported, firstTwo(dir))
+				within(imported, "functions") && !shared && !within(imported, firstTwo(dir))
 		},
 	},
 	{
@@ -128,6 +129,11 @@ func TestImportRulesForbid(t *testing.T) {
 		{"functions/api", "adapters/postgres"},
 		{"functions/api", "functions/worker"},
 		{"functions/boot", "adapters/aws"},
+		{"functions/host", "adapters/aws"},
+		{"functions/host", "adapters/postgres"},
+		{"functions/host", "adapters/rabbit"},
+		{"functions/host", "functions/api"},
+		{"functions/worker", "functions/host/onaws"},
 		{"functions/tick", "adapters/gcp/pubsub"},
 		{"handler", "functions/boot"},
 		{"handler", "go.opentelemetry.io/otel/trace"},
@@ -156,6 +162,8 @@ func TestImportRulesForbid(t *testing.T) {
 		{"adapters/postgres/migrate", "adapters/postgres"},
 		{"functions/api", "functions/boot"},
 		{"functions/tick/lambda", "adapters/aws"},
+		{"functions/host/onaws", "adapters/postgres"},
+		{"functions/worker", "functions/host"},
 		{"cmd/local", "functions/worker"},
 		{"handler", "log/slog"},
 		{"belfrytest", "adapters/sqlite"},
@@ -203,7 +211,7 @@ var topFolders = []string{
 // entryPoint reports whether a folder holds a main that may name a cloud, or what such mains share. internal/queues
 // opens any queue for programs of developers.
 func entryPoint(dir string) bool {
-	hosts := []string{"lambda", "cloudrun", "workerpool", "ecs"}
+	hosts := []string{"lambda", "cloudrun", "workerpool", "ecs", "onaws"}
 	return within(dir, "cmd") || within(dir, "functions") && slices.Contains(hosts, path.Base(dir)) || dir == "internal/queues"
 }
 

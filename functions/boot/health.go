@@ -14,7 +14,8 @@ import (
 
 const (
 	healthTimeout = 5 * time.Second
-	healthAddr    = ":8081" // if the settings name none
+	answerTimeout = 3 * time.Second // of all that one answer asks
+	healthAddr    = ":8081"         // if the settings name none
 )
 
 // ListenHealth listens on the settings' address. A program that cannot listen does not start.
@@ -26,19 +27,24 @@ func ListenHealth(ctx context.Context, s Settings) (net.Listener, error) {
 	return listener, nil
 }
 
-// ServeHealth answers GET /healthz until ctx ends: 200 if check returns nil, else 503 with its error. It closes the
-// listener.
-func ServeHealth(ctx context.Context, listener net.Listener, check func() error, log *slog.Logger) error {
+// HealthAnswer returns what GET /healthz answers, as JSON, and whether all is well.
+type HealthAnswer func(ctx context.Context) (body any, well bool)
+
+// ServeHealth answers GET /healthz until ctx ends: 200 if all is well, else 503. It closes the listener.
+func ServeHealth(ctx context.Context, listener net.Listener, answer HealthAnswer, log *slog.Logger) error {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		answer, status := map[string]string{"status": "ok"}, http.StatusOK
-		if err := check(); err != nil {
-			answer, status = map[string]string{"status": "failing", "reason": err.Error()}, http.StatusServiceUnavailable
+	mux.HandleFunc("/healthz", func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
+		defer cancel()
+		status := http.StatusOK
+		body, well := answer(ctx)
+		if !well {
+			status = http.StatusServiceUnavailable
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(answer) // the caller may have gone
+		_ = json.NewEncoder(w).Encode(body) // the caller may have gone
 	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: healthTimeout, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
 	failed := make(chan error, 1)
@@ -49,8 +55,8 @@ func ServeHealth(ctx context.Context, listener net.Listener, check func() error,
 	case <-ctx.Done():
 	}
 	err := server.Close()
-	if served := <-failed; err == nil && !errors.Is(served, http.ErrServerClosed) {
-		err = served
+	if served := <-failed; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
 	}
 	return err
 }

@@ -2,7 +2,6 @@ package boot
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -25,11 +24,11 @@ func TestHealthIsToldAndAsked(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() {
-		served <- ServeHealth(ctx, l, func() error {
+		served <- ServeHealth(ctx, l, func(context.Context) (any, bool) {
 			if sick.Load() {
-				return errors.New("the bulk queue is lost")
+				return map[string]string{"reason": "the bulk queue is lost"}, false
 			}
-			return nil
+			return map[string]string{"status": "ok"}, true
 		}, slog.New(slog.DiscardHandler))
 	}()
 	ask := func() (string, error) {

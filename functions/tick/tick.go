@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-dev/belfry/core/tick"
 	"github.com/belfry-dev/belfry/core/typecache"
 	"github.com/belfry-dev/belfry/functions/boot"
+	"github.com/belfry-dev/belfry/functions/host"
 )
 
 // Options configure a tick function.
@@ -42,6 +43,27 @@ type Options struct {
 	Concurrency map[core.Priority]int
 
 	invocation invocation
+}
+
+// For opens the queues and the alerts of h, and returns the options of a tick that something invokes. The alerts are nil if
+// none are delivered.
+func For(ctx context.Context, h *host.Host) (Options, *boot.Alerts, error) {
+	queue, err := h.OpenQueue(ctx, 0)
+	if err != nil {
+		return Options{}, nil, err
+	}
+	alerts, err := boot.OpenAlerts(ctx, h.Settings, h.Webhooks, h.Store)
+	if err != nil {
+		return Options{}, nil, err
+	}
+	o := Options{
+		Store: h.Store, Queue: queue, Settings: h.Settings, Holder: h.Name, Log: h.Log, Types: h.Types, Stats: h.Store,
+		Rest: h.Rest, Functions: true,
+	}
+	if alerts != nil {
+		o.Alerts = alerts.Publish
+	}
+	return o, alerts, nil
 }
 
 // Function is the tick function.

@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-dev/belfry/core/typecache"
 	"github.com/belfry-dev/belfry/core/work"
 	"github.com/belfry-dev/belfry/functions/boot"
+	"github.com/belfry-dev/belfry/functions/host"
 )
 
 // Options configure a worker function.
@@ -26,8 +27,6 @@ type Options struct {
 	// fresh. Nil means that handlers do all work.
 	Deliver core.Handler
 	Types   *typecache.Cache
-	// Waker wakes a tick function that ends when idle. Nil means that there is none.
-	Waker *boot.Waker
 	// Announcer announces the worker in the store. Hosts that make a worker for each call share one. Nil means
 	// NewAnnouncer's.
 	Announcer *work.Announcer
@@ -36,6 +35,14 @@ type Options struct {
 	// Poll is the longest sleep between claims in direct mode. Zero means 1 s; longer if a tick of the same process calls
 	// Wake.
 	Poll time.Duration
+}
+
+// For returns the options of a worker on h.
+func For(h *host.Host, handlers core.Handlers) Options {
+	return Options{
+		Store: boot.Waking(h.Store, h.Waker), Handlers: handlers, Settings: h.Settings, ID: h.Name, Log: h.Log,
+		Deliver: h.Webhooks.Handler(), Types: h.Types,
+	}
 }
 
 // NewAnnouncer returns the Announcer for the worker of o. The worker runs all the time or, if function names one, in an

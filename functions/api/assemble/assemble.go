@@ -3,6 +3,7 @@ package assemble
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -14,7 +15,9 @@ import (
 	"github.com/belfry-dev/belfry/core/submit"
 	"github.com/belfry-dev/belfry/core/typecache"
 	"github.com/belfry-dev/belfry/functions/api"
+	"github.com/belfry-dev/belfry/functions/api/access"
 	"github.com/belfry-dev/belfry/functions/boot"
+	"github.com/belfry-dev/belfry/functions/host"
 )
 
 // Parts are what a host gives.
@@ -43,6 +46,37 @@ type Service struct {
 	*api.API
 	submit  *submit.Submitter
 	reports *report.Reporter // of targets
+	// dispatch publishes at submit; nil if nobody does, or somebody else closes it
+	dispatch *Dispatcher
+}
+
+// Open makes the service of a function on h. If the settings name queues, it publishes jobs that are due at once at their
+// submit.
+func Open(ctx context.Context, h *host.Host, limits api.Limits) (*Service, error) {
+	if err := access.CheckOpen(ctx, false, h.Settings.Tokens, h.Settings.Insecure, h.Store); err != nil {
+		return nil, err
+	}
+	queue, err := h.OpenQueue(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	var submit core.SubmitStore = h.Store
+	var dispatch *Dispatcher
+	if queue != nil {
+		if dispatch, err = NewDispatcher(ctx, h.Store, queue, h.Settings, h.Types, true); err != nil {
+			return nil, err
+		}
+		submit = dispatch
+	}
+	s, err := New(Parts{
+		Settings: h.Settings, Store: boot.Waking(h.Store, h.Waker), Submit: boot.WakingSubmit(submit, h.Waker), Types: h.Types, Webhooks: h.Webhooks,
+		Name: h.Name, Version: boot.Version(), Log: h.Log, Queues: queue != nil, Closed: !h.Settings.Insecure, Limits: limits,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.dispatch = dispatch
+	return s, nil
 }
 
 // New makes the service. It calls nobody.
@@ -78,7 +112,10 @@ func New(p Parts) (*Service, error) {
 func (s *Service) Finish(ctx context.Context) error {
 	err := s.submit.Close(ctx)
 	s.reports.Close(ctx)
-	return err
+	if s.dispatch == nil {
+		return err
+	}
+	return errors.Join(err, s.dispatch.Close(ctx))
 }
 
 // scheduleOptions are those of the tick: what counts as missed is the same for both.

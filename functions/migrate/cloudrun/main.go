@@ -12,7 +12,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/belfry-dev/belfry/functions/boot/cloudrun"
+	"github.com/belfry-dev/belfry/functions/host/cloudrun"
 	"github.com/belfry-dev/belfry/functions/migrate"
 )
 

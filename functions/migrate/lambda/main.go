@@ -8,7 +8,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	boot "github.com/belfry-dev/belfry/functions/boot/lambda"
+	"github.com/belfry-dev/belfry/functions/host/onaws"
 	"github.com/belfry-dev/belfry/functions/migrate"
 )
 
@@ -16,7 +16,7 @@ func main() { lambda.Start(serve) }
 
 // serve opens everything at each invocation: there are few, and passwords change between them.
 func serve(ctx context.Context, r migrate.Request) (migrate.Report, error) {
-	d, err := boot.OpenDeployment(ctx)
+	d, err := onaws.OpenDeployment(ctx)
 	if err != nil {
 		return migrate.Report{}, err
 	}

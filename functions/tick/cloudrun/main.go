@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/adapters/gcp"
-	"github.com/belfry-dev/belfry/functions/boot"
-	"github.com/belfry-dev/belfry/functions/boot/cloudrun"
+	"github.com/belfry-dev/belfry/functions/host"
+	"github.com/belfry-dev/belfry/functions/host/cloudrun"
 	"github.com/belfry-dev/belfry/functions/tick"
 )
 
@@ -24,20 +24,12 @@ const (
 
 func main() { cloudrun.Main(serve) }
 
-func serve(ctx context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
-	queue, err := h.OpenQueue(ctx, 0)
+func serve(ctx context.Context, h *host.Host) (*cloudrun.Service, error) {
+	o, alerts, err := tick.For(ctx, h)
 	if err != nil {
 		return nil, err
 	}
-	alerts, err := boot.OpenAlerts(ctx, h.Settings, h.Webhooks, h.Store)
-	if err != nil {
-		return nil, err
-	}
-	t := &ticks{Host: h, options: tick.Options{Store: h.Store, Queue: queue, Settings: h.Settings, Log: h.Log, Types: h.Types, Stats: h.Store, Rest: h.Store.Rest, Functions: true}, ending: ctx}
-	if alerts != nil {
-		t.options.Alerts = alerts.Publish
-	}
-	guarded, err := h.Guarded(t)
+	guarded, err := cloudrun.Guarded(h, &ticks{Host: h, options: o, ending: ctx})
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +40,7 @@ func serve(ctx context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
 
 // ticks serves calls. Each is a scheduler of its own among all: they may overlap.
 type ticks struct {
-	*cloudrun.Host
+	*host.Host
 	options tick.Options
 	calls   atomic.Int64
 	memory  tick.Memory

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/adapters/aws"
-	"github.com/belfry-dev/belfry/functions/boot"
-	"github.com/belfry-dev/belfry/functions/boot/lambda"
+	"github.com/belfry-dev/belfry/functions/host"
+	"github.com/belfry-dev/belfry/functions/host/lambda"
 	"github.com/belfry-dev/belfry/functions/tick"
 )
 
@@ -21,18 +21,10 @@ const (
 
 func main() { lambda.Main(lambda.Options{IdleTime: idleTime}, serve) }
 
-func serve(ctx context.Context, f *lambda.Function) (any, error) {
-	queue, err := f.OpenQueue(ctx)
+func serve(ctx context.Context, h *host.Host) (any, error) {
+	o, _, err := tick.For(ctx, h)
 	if err != nil {
 		return nil, err
-	}
-	alerts, err := boot.OpenAlerts(ctx, f.Settings, f.Webhooks, f.Store)
-	if err != nil {
-		return nil, err
-	}
-	o := tick.Options{Store: f.Store, Queue: queue, Settings: f.Settings, Holder: f.Name, Log: f.Log, Types: f.Types, Stats: f.Store, Rest: f.Store.Rest, Functions: true}
-	if alerts != nil {
-		o.Alerts = alerts.Publish
 	}
 	var memory tick.Memory
 	return func(ctx context.Context, event json.RawMessage) error {
@@ -40,7 +32,7 @@ func serve(ctx context.Context, f *lambda.Function) (any, error) {
 		if !woken && memory.Skips(ctx, o, time.Now()) {
 			return nil
 		}
-		defer f.Begin(ctx)()
+		defer h.Begin(ctx)()
 		ctx, cancel := aws.BeforeDeadline(ctx, margin)
 		defer cancel()
 		return tick.Invoke(ctx, o, &memory, woken)

@@ -7,8 +7,8 @@ import (
 	"net/http"
 
 	"github.com/belfry-dev/belfry/adapters/gcp"
-	"github.com/belfry-dev/belfry/functions/boot"
-	"github.com/belfry-dev/belfry/functions/boot/cloudrun"
+	"github.com/belfry-dev/belfry/functions/host"
+	"github.com/belfry-dev/belfry/functions/host/cloudrun"
 	"github.com/belfry-dev/belfry/functions/worker"
 )
 
@@ -17,22 +17,19 @@ const path = "/push"
 
 func main() { cloudrun.Main(serve) }
 
-func serve(ctx context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
+func serve(ctx context.Context, h *host.Host) (*cloudrun.Service, error) {
 	push, err := gcp.NewPush(gcp.PushOptions{Deadline: h.Settings.PushDeadline, OnAnswer: func(a gcp.PushAnswer) { log(h, a) }})
 	if err != nil {
 		return nil, err
 	}
-	s := h.Settings
+	o := worker.For(h, worker.Tryout())
+	s := &o.Settings
 	s.StopGrace = min(s.StopGrace, cloudrun.MaxGrace)
 	if s.MaxTimeout == 0 || s.MaxTimeout > push.MaxTime() {
 		s.MaxTimeout = push.MaxTime()
 	}
 	s.WorkerPriorities = nil // of its subscriptions it depends what is pushed to it
-	o := worker.Options{
-		Store: boot.Waking(h.Store, h.Waker), Handlers: worker.Tryout(), Settings: s, ID: h.Name, Log: h.Log,
-		Deliver: h.Webhooks.Handler(), Types: h.Types,
-	}
-	o.Announcer = worker.NewAnnouncer(o, h.Service)
+	o.Announcer = worker.NewAnnouncer(o, cloudrun.ServiceName())
 	if o.Pass, err = h.OpenQueue(ctx, 0); err != nil { // where topics are set and it may publish, messages are passed on
 		return nil, err
 	}
@@ -41,7 +38,7 @@ func serve(ctx context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
 		return nil, err
 	}
 	endpoint := push.Handler(w)
-	guarded, err := h.Guarded(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+	guarded, err := cloudrun.Guarded(h, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		defer h.Begin(r.Context())()
 		endpoint.ServeHTTP(rw, r)
 	}))
@@ -53,7 +50,7 @@ func serve(ctx context.Context, h *cloudrun.Host) (*cloudrun.Service, error) {
 	return &cloudrun.Service{Handler: mux, KeepAlive: h.Settings.KeepAlive, Work: w.Serve}, nil
 }
 
-func log(h *cloudrun.Host, a gcp.PushAnswer) {
+func log(h *host.Host, a gcp.PushAnswer) {
 	args := []any{"status", a.Status, "message_id", a.Message, "subscription", a.Subscription, "delivery", a.Delivery}
 	switch {
 	case a.Err != nil:

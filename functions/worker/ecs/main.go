@@ -7,11 +7,9 @@
 package main
 
 import (
-	"context"
 	"time"
 
-	"github.com/belfry-dev/belfry/functions/boot"
-	"github.com/belfry-dev/belfry/functions/boot/ecs"
+	"github.com/belfry-dev/belfry/functions/host/onaws"
 	"github.com/belfry-dev/belfry/functions/worker"
 )
 
@@ -20,16 +18,6 @@ const (
 	maxGrace      = 14 * time.Second // stopping takes twice this and half a second, and ECS gives it thirty
 )
 
-func main() { worker.Main(open) }
-
-func open(ctx context.Context) (*worker.Host, error) {
-	h, err := ecs.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	o := worker.Options{
-		Store: boot.Waking(h.Store, h.Waker), Waker: h.Waker, Handlers: worker.Tryout(), Settings: h.Settings, ID: h.Name, Log: h.Log,
-		Deliver: h.Webhooks.Handler(), Types: h.Types,
-	}
-	return &worker.Host{Options: o, OpenQueue: h.OpenQueue, MaxVisibility: maxVisibility, MaxGrace: maxGrace, Close: h.Close}, nil
+func main() {
+	worker.Main(worker.Pull{Platform: onaws.Container, Handlers: worker.Tryout(), MaxVisibility: maxVisibility, MaxGrace: maxGrace})
 }

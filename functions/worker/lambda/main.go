@@ -11,21 +11,18 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/aws"
 	"github.com/belfry-dev/belfry/core/work"
-	"github.com/belfry-dev/belfry/functions/boot"
-	"github.com/belfry-dev/belfry/functions/boot/lambda"
+	"github.com/belfry-dev/belfry/functions/host"
+	"github.com/belfry-dev/belfry/functions/host/lambda"
 	"github.com/belfry-dev/belfry/functions/worker"
 )
 
 func main() { lambda.Main(lambda.Options{}, serve) }
 
-func serve(ctx context.Context, f *lambda.Function) (any, error) {
-	o := worker.Options{
-		Store: boot.Waking(f.Store, f.Waker), Handlers: worker.Tryout(), Settings: f.Settings, ID: f.Name, Log: f.Log,
-		Deliver: f.Webhooks.Handler(), Types: f.Types,
-	}
+func serve(ctx context.Context, h *host.Host) (any, error) {
+	o := worker.For(h, worker.Tryout())
 	o.Settings.WorkerPriorities = nil // of its event source mappings it depends what it is called with
 	o.Announcer = worker.NewAnnouncer(o, lambdacontext.FunctionName)
-	pass, err := f.OpenQueue(ctx) // of the function's own rights it depends whether messages are passed on, or their rows
+	pass, err := h.OpenQueue(ctx, 0) // of the function's own rights it depends whether messages are passed on, or their rows
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +30,7 @@ func serve(ctx context.Context, f *lambda.Function) (any, error) {
 	if _, err := worker.New(o); err != nil {
 		return nil, err
 	}
-	batches := aws.BatchWorker{Grace: f.Settings.StopGrace}
+	batches := aws.BatchWorker{Grace: h.Settings.StopGrace}
 	batches.Work = func(ctx context.Context, messages [][]byte, push work.PushOptions, grace, maxTime time.Duration) ([]work.Verdict, error) {
 		o := o
 		o.Settings.StopGrace = grace
@@ -47,10 +44,10 @@ func serve(ctx context.Context, f *lambda.Function) (any, error) {
 		return w.Batch(ctx, messages, push)
 	}
 	return func(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
-		defer f.Begin(ctx)()
+		defer h.Begin(ctx)()
 		answer, err := batches.Serve(ctx, event)
 		if err != nil {
-			f.Log.Error("batch", "messages", len(event.Records), "kept", len(answer.BatchItemFailures), "error", err)
+			h.Log.Error("batch", "messages", len(event.Records), "kept", len(answer.BatchItemFailures), "error", err)
 		}
 		return answer, nil
 	}, nil

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/functions/boot"
+	"github.com/belfry-dev/belfry/functions/host"
 )
 
 const (
@@ -54,7 +55,7 @@ type Service struct {
 
 // Main opens everything and serves what serve makes of it, until the container is told to end. The context that serve
 // gets ends then. What cannot be opened ends the process at once.
-func Main(serve func(context.Context, *Host) (*Service, error)) {
+func Main(serve func(context.Context, *host.Host) (*Service, error)) {
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	err := run(ctx, serve)
 	cancel()
@@ -64,8 +65,8 @@ func Main(serve func(context.Context, *Host) (*Service, error)) {
 	}
 }
 
-func run(ctx context.Context, serve func(context.Context, *Host) (*Service, error)) (err error) {
-	h, err := Open(ctx)
+func run(ctx context.Context, serve func(context.Context, *host.Host) (*Service, error)) (err error) {
+	h, err := host.Open(ctx, Platform())
 	if err != nil {
 		return err
 	}

@@ -30,17 +30,12 @@ type Deployment struct {
 
 // OpenDeployment reads the settings. It does not touch the database. What it opened is closed by Close.
 func OpenDeployment(ctx context.Context) (*Deployment, error) {
-	settings, err := boot.ReadSettings()
-	if err == nil {
-		err = settings.CheckCloud(boot.Google)
-	}
+	p := Platform()
+	settings, err := p.ReadSettings(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if settings.DatabaseURL == "" {
-		return nil, errors.New("BELFRY_DATABASE_URL is not set")
-	}
-	boot.QuietStandardLog(NewLogger(settings, os.Stderr))
+	p.NewLogger(settings)
 	d := &Deployment{Database: roles.Database{Address: settings.DatabaseURL}}
 	if err := d.open(ctx, settings); err != nil {
 		return nil, errors.Join(err, d.Close())

@@ -1,4 +1,4 @@
-package lambda
+package onaws
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/aws"
 	"github.com/belfry-dev/belfry/adapters/postgres/roles"
-	"github.com/belfry-dev/belfry/functions/boot"
 )
 
 // Settings of the function that readies a deployment, beside those of all. Secrets are named by their ARN.
@@ -30,7 +29,8 @@ type Deployment struct {
 
 // OpenDeployment reads the settings and the secret to sign in with. It does not touch the database.
 func OpenDeployment(ctx context.Context) (*Deployment, error) {
-	settings, err := readSettings(ctx)
+	p := Function("", 0)
+	settings, err := p.ReadSettings(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +72,6 @@ func OpenDeployment(ctx context.Context) (*Deployment, error) {
 		return secret
 	}
 	d.AdminToken, d.Webhooks = open(tokenSetting), open(secretSetting)
-	boot.QuietStandardLog(boot.NewLogger(settings, os.Stderr))
+	p.NewLogger(settings)
 	return d, errs
 }

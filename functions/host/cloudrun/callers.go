@@ -4,10 +4,11 @@ import (
 	"net/http"
 
 	"github.com/belfry-dev/belfry/adapters/gcp"
+	"github.com/belfry-dev/belfry/functions/host"
 )
 
 // Guarded lets through to next the requests of the service account that the settings name, and logs the others.
-func (h *Host) Guarded(next http.Handler) (http.Handler, error) {
+func Guarded(h *host.Host, next http.Handler) (http.Handler, error) {
 	s := h.Settings
 	if err := s.CheckCallers(); err != nil {
 		return nil, err
