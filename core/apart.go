@@ -20,11 +20,12 @@ const (
 	ApartJob      = "job"
 	ApartSchedule = "schedule"
 	ApartAlert    = "alert"
-	ApartDead     = "dead_letter" // its redrive, discard or retention
-	ApartDone     = "history"     // its retention
-	ApartBucket   = "bucket"      // its lease cannot be taken or renewed: none of its jobs are dispatched
-	ApartType     = "type"        // due jobs of one priority and type, of which the damaged ones are unknown
-	ApartDamaged  = "damaged"     // a value that no statement can do anything with. Named, and never passed over
+	ApartDead     = "dead_letter"  // its redrive, discard or retention
+	ApartDone     = "history"      // its retention
+	ApartBucket   = "bucket"       // its lease cannot be taken or renewed: none of its jobs are dispatched
+	ApartNote     = "failure_note" // of jobs that failed for good: the alert about them lacks these
+	ApartType     = "type"         // due jobs of one priority and type, of which the damaged ones are unknown
+	ApartDamaged  = "damaged"      // a value that no statement can do anything with. Named, and never passed over
 )
 
 // Acts that try a row again only after a while.

@@ -16,6 +16,7 @@ var breaks = map[storetest.Break]string{
 	storetest.BreakChange: `CREATE TRIGGER {name} BEFORE UPDATE ON belfry.jobs FOR EACH ROW WHEN (old.type = '{type}') EXECUTE FUNCTION public.{name}()`,
 	storetest.BreakCommit: `CREATE CONSTRAINT TRIGGER {name} AFTER UPDATE ON belfry.jobs DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.type = '{type}') EXECUTE FUNCTION public.{name}()`,
 	storetest.BreakRemove: `CREATE TRIGGER {name} BEFORE DELETE ON belfry.jobs FOR EACH ROW WHEN (old.type = '{type}') EXECUTE FUNCTION public.{name}()`,
+	storetest.BreakNote:   `CREATE TRIGGER {name} BEFORE INSERT ON belfry.failure_notes FOR EACH ROW WHEN (new.type = '{type}') EXECUTE FUNCTION public.{name}()`,
 	storetest.BreakDone:   `CREATE TRIGGER {name} BEFORE INSERT ON belfry.job_history FOR EACH ROW WHEN (new.type = '{type}') EXECUTE FUNCTION public.{name}()`,
 	storetest.BreakDrop:   `CREATE TRIGGER {name} BEFORE DELETE ON belfry.dead_letters FOR EACH ROW WHEN (old.type = '{type}') EXECUTE FUNCTION public.{name}()`,
 	storetest.BreakInsert: `CREATE TRIGGER {name} BEFORE INSERT ON belfry.jobs FOR EACH ROW WHEN (new.type = '{type}') EXECUTE FUNCTION public.{name}()`,

@@ -108,13 +108,15 @@ func (s *Store) endRefused(ctx context.Context, refs []core.Ref, types map[int64
 
 // endAll ends rows that may not run, all of them or none.
 func (s *Store) endAll(ctx context.Context, refs []core.Ref) (n int, err error) {
-	err = s.end(ctx, "end refused", func(suffix string) []wire.Call {
-		return []wire.Call{s.guard(s.opts.LockTimeout), s.sql.call("end_refused"+suffix, refArgs(s.args(4), refs).Int8(core.MaxErrors).Text(core.NoAttemptText), func(wire.Row) error {
-			n++
-			return nil
-		})}
+	err = s.noting(ctx, "end", func(notes string) error {
+		return endVia(func(suffix string) []wire.Call {
+			return []wire.Call{s.guard(s.opts.LockTimeout), s.sql.call("end_refused"+suffix+notes, refArgs(s.args(4), refs).Int8(core.MaxErrors).Text(core.NoAttemptText), func(wire.Row) error {
+				n++
+				return nil
+			})}
+		}, func(calls ...wire.Call) error { return s.send(ctx, calls...) })
 	})
-	return n, err
+	return n, wrap("end refused", err)
 }
 
 // collect appends the ids that a statement answers with.

@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/belfry-dev/belfry/adapters/postgres/wire"
 	"github.com/belfry-dev/belfry/core"
@@ -69,6 +72,7 @@ type finishing struct {
 	s       *Store
 	ends    []end
 	answers []core.EndAnswer
+	notes   string           // suffix of the statements that note failures
 	at      map[core.Ref]int // place of an end in the answers
 }
 
@@ -98,7 +102,30 @@ func (f *finishing) finish(ctx context.Context) error {
 // send sends the calls made for the usual history, and where a day has no partition those for the overflow.
 func (f *finishing) send(ctx context.Context, calls func(suffix string) []wire.Call) error {
 	// An end that is repeated gets the first answer.
-	return endVia(calls, func(calls ...wire.Call) error { return f.s.sendAs(ctx, engineShare, true, calls...) })
+	send := func(notes string) error {
+		f.notes = notes
+		return endVia(calls, func(calls ...wire.Call) error { return f.s.sendAs(ctx, engineShare, true, calls...) })
+	}
+	if !slices.ContainsFunc(f.ends, func(e end) bool { return e.Outcome == core.EndFail }) {
+		return send("")
+	}
+	return f.s.noting(ctx, "finish", send)
+}
+
+// noting sends what ends jobs and notes those that failed for good. If that raises an error and all is well without the notes,
+// they are left out, and named: an alert lacks them, but no job is held up.
+func (s *Store) noting(ctx context.Context, act string, send func(notes string) error) error {
+	err := send("")
+	var fault *pgconn.PgError
+	if !errors.As(err, &fault) || !isRowFault(fault) {
+		return err
+	}
+	if send(unnotedSuffix) != nil {
+		return err
+	}
+	// What was done stands, even if the fault cannot be named now: the next failure names it.
+	_ = s.SetApart(ctx, []core.RowFault{{Kind: core.ApartNote, Act: act, Error: faultText(wrap(act, err))}})
+	return nil
 }
 
 // optimistic ends those that are done in the cheap way, the others in the general one.
@@ -144,7 +171,7 @@ func (f *finishing) general(name string, ends []end) wire.Call {
 	wire.JSONs(a, ends, func(e *end) []byte { return e.errors })
 	wire.JSONs(a, ends, func(e *end) []byte { return e.Result })
 	wire.Bools(a, ends, func(e *end) bool { return e.Lost }).Text(core.TargetWorkerID)
-	return f.s.sql.call(name, a, f.answerTo(0))
+	return f.s.sql.call(name+f.notes, a, f.answerTo(0))
 }
 
 // answerTo reads ids and tokens that were ended, with their status unless all have the one given.

@@ -99,6 +99,7 @@ func loadStatements() (statements, error) {
 	all.vary("{due_schedule}", dueSchedule, "s.id, s.name", idsSuffix)
 	all.vary("{skip_locked}", "SKIP LOCKED", "", waitingSuffix)
 	all.vary("{history}", "job_history", "job_history_overflow", overflowSuffix)
+	all.vary("{note_failures}", noteFailures, "SELECT", unnotedSuffix)
 	all.addLists()
 	all.addDeadWays()
 	return all, nil
@@ -172,6 +173,13 @@ const waitingSuffix = "_waiting"
 
 // overflowSuffix names the form of a statement that ends jobs on a day without a history partition.
 const overflowSuffix = "_overflow"
+
+// unnotedSuffix names the form of a statement that notes no failures.
+const unnotedSuffix = "_unnoted"
+
+// noteFailures has the tick raise alerts of jobs that failed for good.
+const noteFailures = `INSERT INTO belfry.failure_notes (type, error_group, count, newest, at)
+    SELECT type, error_group, count(*), max(id), now() + $1::interval FROM failed GROUP BY type, error_group`
 
 // targetedSuffix names the form of a statement that passes over jobs without a target of their own.
 const targetedSuffix = "_targeted"

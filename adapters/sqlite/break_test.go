@@ -21,6 +21,7 @@ var breaks = map[storetest.Break]string{
 	storetest.BreakRemove: "BEFORE DELETE ON jobs WHEN old.type = '{type}' BEGIN SELECT RAISE(FAIL, 'not of this type'); END",
 	storetest.BreakInsert: "BEFORE INSERT ON jobs WHEN new.type = '{type}' BEGIN SELECT RAISE(ABORT, 'not of this type'); END",
 	storetest.BreakDrop:   "BEFORE DELETE ON dead_letters WHEN old.type = '{type}' BEGIN SELECT RAISE(ABORT, 'not of this type'); END",
+	storetest.BreakNote:   "BEFORE INSERT ON failure_notes WHEN new.type = '{type}' BEGIN SELECT RAISE(ABORT, 'not of this type'); END",
 	storetest.BreakDone:   "BEFORE INSERT ON job_history WHEN new.type = '{type}' BEGIN SELECT RAISE(ABORT, 'not of this type'); END",
 }
 

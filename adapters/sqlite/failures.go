@@ -28,10 +28,15 @@ func (t *tx) failed(f failure, id int64) {
 	t.failures[f] = failureNote{t.failures[f].count + 1, id, t.now}
 }
 
-// noteFailures writes what the operation noted.
+// noteFailures writes what the operation noted. A note that cannot be written is left out, and named: an alert lacks it, but no
+// job is held up.
 func (t *tx) noteFailures() error {
 	for f, n := range t.failures {
-		if _, err := t.exec("note_failure", f.typ, f.group, n.count, n.newest, n.at); err != nil {
+		_, err := t.exec("note_failure", f.typ, f.group, n.count, n.newest, n.at)
+		if isRowFault(err) && !undoes(err) {
+			err = t.setApart(&core.RowFault{Kind: core.ApartNote, Act: "finish", Error: errorText(err)})
+		}
+		if err != nil {
 			return err
 		}
 	}

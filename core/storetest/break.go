@@ -24,6 +24,7 @@ const (
 	BreakTwin                     // a dead letter already has the job's id
 	BreakDone                     // the history rejects jobs of the type, or already has the job's id
 	BreakInsert                   // no job of the type can be created
+	BreakNote                     // failures of the type cannot be noted
 	BreakDrop                     // dead letters of the type cannot be deleted
 )
 
@@ -31,6 +32,7 @@ var breakNames = [...]string{
 	BreakPayload: "a payload that is lost", BreakChange: "a trigger that refuses changes", BreakCommit: "a trigger that refuses changes at the end",
 	BreakUndo: "a trigger that undoes all", BreakIgnore: "a trigger that ignores changes", BreakRemove: "a trigger that refuses removals",
 	BreakTwin: "a dead letter of its id", BreakDone: "a history that refuses it", BreakInsert: "a trigger that refuses new ones",
+	BreakNote: "notes of failures that are refused",
 	BreakDrop: "a trigger that keeps dead letters",
 }
 

@@ -16,6 +16,7 @@ const (
 	LateResult     EventKind = "late result"     // a leaked handler of Job returned; its result is refused
 	Panicked       EventKind = "handler panicked"
 	EndStale       EventKind = "end stale"       // the end of Job was not recorded: another worker has the job
+	EndRefused     EventKind = "end refused"     // the store refuses the end of Job with Err; it is sent again a few times
 	EndDropped     EventKind = "end dropped"     // the store repeatedly refuses the end of Job with Err; its lease will expire
 	MessageRefused EventKind = "message refused" // a message that is not Belfry's was dead-lettered or deleted; Err says why
 	QueueLost      EventKind = "queue lost"      // the subscription of Priority ended with Err and is opened again

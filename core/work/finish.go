@@ -140,6 +140,10 @@ func (w *Worker) refused(batch []*attempt, err error) {
 		return
 	}
 	a := batch[0]
+	if a.tries == 0 {
+		w.eventOf(EndRefused, a, err)
+		w.endApart(a, err)
+	}
 	w.mu.Lock()
 	dropped := a.tries >= maxFinishTries
 	if dropped {
@@ -155,8 +159,8 @@ func (w *Worker) refused(batch []*attempt, err error) {
 	signal(w.againC)
 }
 
-// endApart sets the row of an end apart that the store refuses again and again, so that it is not reaped and run again in
-// vain before long. If that fails the row is met again sooner.
+// endApart sets the row of an end apart that the store refuses: it is named, and not reaped and run again in vain before long.
+// If that fails the row is met again sooner.
 func (w *Worker) endApart(a *attempt, err error) {
 	if !errors.Is(err, core.ErrRow) {
 		return

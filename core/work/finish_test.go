@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -171,13 +172,24 @@ func TestLostFinish(t *testing.T) {
 // poisoned is a store in which a write that holds one certain end always fails.
 type poisoned struct {
 	*memStore
-	bad int64
+	bad   int64
+	fault error
+
+	mu    sync.Mutex
+	apart []core.RowFault
+}
+
+func (s *poisoned) SetApart(_ context.Context, faults []core.RowFault) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.apart = append(s.apart, faults...)
+	return nil
 }
 
 func (s *poisoned) Finish(ctx context.Context, ends []core.End) ([]core.EndAnswer, error) {
 	for _, e := range ends {
 		if e.ID == s.bad {
-			return nil, errors.New("value out of range")
+			return nil, s.fault
 		}
 	}
 	return s.memStore.Finish(ctx, ends)
@@ -187,15 +199,21 @@ func (s *poisoned) Finish(ctx context.Context, ends []core.End) ([]core.EndAnswe
 // up in the end, for its lease to run out.
 func TestPoisonEndHoldsUpNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &poisoned{memStore: newMemStore(), bad: 37}
+		store := &poisoned{memStore: newMemStore(), bad: 37, fault: fmt.Errorf("%w: value out of range", core.ErrRow)}
 		for range 100 {
 			store.submit(t, core.NewJob{})
 		}
 		r := newRig(t, store, handle(func(context.Context, *core.Job) error { return nil }), Options{})
-		time.Sleep(3 * time.Second)
+		time.Sleep(40 * time.Millisecond) // ends are gathered for 25 ms at most
+		synctest.Wait()
 		if got := store.tally()[core.Done]; got != 99 {
 			t.Errorf("%d done, want 99", got)
 		}
+		store.mu.Lock()
+		if len(store.apart) != 1 || store.apart[0].ID != 37 || store.apart[0].Act != core.ActFinish || r.told(EndRefused) != 1 {
+			t.Errorf("set apart %+v, told %d: want it named at the first refusal", store.apart, r.told(EndRefused))
+		}
+		store.mu.Unlock()
 		time.Sleep(5 * time.Minute)
 		if c := r.worker.Counts(); r.told(EndDropped) != 1 || c.Finishing != 0 {
 			t.Errorf("dropped %d, %d waiting", r.told(EndDropped), c.Finishing)

@@ -29,7 +29,6 @@ WITH locked AS MATERIALIZED (
     SELECT g.*, {now} FROM gone g WHERE g.now_status = 5
     RETURNING id, type, error_group
 ), noted AS (
-    INSERT INTO belfry.failure_notes (type, error_group, count, newest, at)
-    SELECT type, error_group, count(*), max(id), {now} FROM failed GROUP BY type, error_group
+    {note_failures}
 )
 SELECT id FROM expired UNION ALL SELECT id FROM failed;

@@ -43,8 +43,7 @@ WITH given AS MATERIALIZED (
     SELECT g.*, {now} FROM gone g WHERE g.now_status = 5
     RETURNING id, ended_token, type, error_group
 ), noted AS (
-    INSERT INTO belfry.failure_notes (type, error_group, count, newest, at)
-    SELECT type, error_group, count(*), max(id), {now} FROM failed GROUP BY type, error_group
+    {note_failures}
 )
 SELECT id, ended_token, 1::smallint FROM back
 UNION ALL

@@ -29,6 +29,8 @@ func apartScenarios() []storetest.Scenario {
 		{"Tick/returns the others to scheduled without a queue beside", []storetest.Break{storetest.BreakPayload, storetest.BreakChange, storetest.BreakUndo}, apartRecall},
 		{"Tick/cancels the others that have expired beside", []storetest.Break{storetest.BreakPayload, storetest.BreakRemove, storetest.BreakDone}, apartExpire},
 		{"Tick/lists the other lost jobs beside", []storetest.Break{storetest.BreakPayload, storetest.BreakChange, storetest.BreakUndo}, apartLost},
+		{"Finish/fails all for good beside", []storetest.Break{storetest.BreakNote}, apartNotes},
+		{"ClaimDue/ends all that may not run beside", []storetest.Break{storetest.BreakNote}, apartNotesOfClaim},
 		{"Finish/changes nothing, and says so, beside", []storetest.Break{storetest.BreakPayload, storetest.BreakChange, storetest.BreakRemove, storetest.BreakTwin, storetest.BreakDone}, apartFinish},
 		{"Redrive/retries the others beside", []storetest.Break{storetest.BreakDrop, storetest.BreakInsert}, apartRedrive},
 		{"Discard/deletes the others beside", []storetest.Break{storetest.BreakDrop}, apartDiscard},

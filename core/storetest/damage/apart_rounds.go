@@ -9,6 +9,58 @@ import (
 	"github.com/belfry-dev/belfry/core/storetest"
 )
 
+// apartNotes: notes of failures are for alerts. Where they cannot be written jobs fail for good all the same, and it is named.
+func apartNotes(s *storetest.Stage, how storetest.Break) {
+	_, _, mend := broken(s, how, core.NewJob{}, nil)
+	var ends []core.End
+	for i, job := range s.ClaimDue(both(100)...).Jobs {
+		end := core.End{Ref: storetest.RefOf(job), Outcome: core.EndFail, Errors: storetest.OneError(job, "permanent")}
+		if i%3 == 0 && job.Type == "sound" {
+			end = core.End{Ref: storetest.RefOf(job), Outcome: core.EndDone}
+		}
+		ends = append(ends, end)
+	}
+	answers, err := s.Store.Finish(s.Ctx, ends)
+	if s.Must(err); len(ends) != 12 {
+		s.Fatalf("%d ends", len(ends))
+	}
+	for i, answer := range answers {
+		if want := map[core.Outcome]core.Status{core.EndFail: core.Failed, core.EndDone: core.Done}[ends[i].Outcome]; answer != (core.EndAnswer{Status: want}) {
+			s.Errorf("job %d: %+v, want %s", ends[i].ID, answer, want)
+		}
+	}
+	namedAs(s, core.ApartNote, []int64{0}, "finish")
+	again, err := s.Store.Finish(s.Ctx, ends)
+	for i := range again {
+		if s.Must(err); !again[i].Repeat {
+			s.Errorf("job %d again: %+v", ends[i].ID, again[i])
+		}
+	}
+	mend()
+	s.Advance(core.ApartLongest)
+	if got := setApart(s); len(got) != 0 {
+		s.Errorf("mended: %+v", got)
+	}
+}
+
+// apartNotesOfClaim: the same where a claim ends jobs.
+func apartNotesOfClaim(s *storetest.Stage, how storetest.Break) {
+	sound, bad, _ := broken(s, how, core.NewJob{MaxAttempts: 5}, func(ids []int64) {
+		for _, id := range ids {
+			if !s.DB.Damage(s.T, storetest.AttemptsAtMax, id) {
+				s.Skip("this schema keeps attempts below max_attempts")
+			}
+		}
+	})
+	same(s, "claimed", s.ClaimDue(both(100)...).Jobs, nil)
+	for _, id := range slices.Concat(sound, bad) {
+		if got := s.Get(id); got.Status != core.Failed {
+			s.Errorf("job %d is %s, want failed", id, got.Status)
+		}
+	}
+	namedAs(s, core.ApartNote, []int64{0}, "end")
+}
+
 func apartRounds(s *storetest.Stage) {
 	fault := core.RowFault{Kind: core.ApartSchedule, ID: 7, About: "nightly", Act: "advance", Error: "no"}
 	wait := core.ApartFirst
