@@ -47,7 +47,7 @@ func checkTarget(errs *FieldErrors, target json.RawMessage) {
 	if len(t.URL) > MaxTargetURLBytes {
 		errs.Add("target.url", "is %d bytes, at most %d are kept", len(t.URL), MaxTargetURLBytes)
 	} else if !validTargetURL(t.URL) {
-		errs.Add("target.url", "must be an http or https URL with a host and without a user or password")
+		errs.Add("target.url", "%s", targetURLRule(t.URL))
 	}
 	if len(t.Headers) > MaxTargetHeaders {
 		errs.Add("target.headers", "are %d, at most %d are kept", len(t.Headers), MaxTargetHeaders)
@@ -63,6 +63,19 @@ func checkTarget(errs *FieldErrors, target json.RawMessage) {
 	if len(names) < len(t.Headers) {
 		errs.Add("target.headers", "must name each header once; upper and lower case are the same")
 	}
+}
+
+// targetURLRule is the rule that a URL breaks that is no target's. belfry.target_faults says the same.
+func targetURLRule(text string) string {
+	if strings.IndexFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) >= 0 {
+		return "must be visible ASCII without spaces: percent-encode other characters, a space as %20"
+	}
+	for _, after := range strings.Split(text, "%")[1:] {
+		if len(after) < 2 || strings.Trim(after[:2], "0123456789abcdefABCDEF") != "" {
+			return "must have two hexadecimal digits after each %: write a percent sign as %25"
+		}
+	}
+	return "must be an http or https URL with a host and without a user or password"
 }
 
 // namesOnce reports whether the members of an object have exactly these names, and no name is given twice or is null, in the
