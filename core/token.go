@@ -43,6 +43,9 @@ type Token struct {
 // Expired reports whether the token is worthless at now.
 func (t *Token) Expired(now time.Time) bool { return !t.ExpiresAt.IsZero() && !now.Before(t.ExpiresAt) }
 
+// Administers reports whether the token may make tokens for all tenants, while it has not expired.
+func (t *Token) Administers() bool { return t.Role == RoleAdmin && t.Tenant == "" }
+
 // Matches reports whether hash is the token's, in a time that does not depend on how much of it is right.
 func (t *Token) Matches(hash [32]byte) bool {
 	return subtle.ConstantTimeCompare(t.Hash[:], hash[:]) == 1
@@ -159,15 +162,20 @@ func CheckToken(t *Token, now time.Time) error {
 const firstTokenRule = "from the first token on no call goes without one, and this one could make no other: make one of role admin without a tenant " +
 	"first, or set BELFRY_TOKENS, whose tokens may do everything"
 
-// CheckFirstToken refuses a first token that would lock everybody out: one that cannot make another. The error is
+// FirstTokenLife is how long the first token is good for, at least: time to make another one.
+const FirstTokenLife = time.Hour
+
+// CheckFirstToken refuses a first token that would lock everybody out: one that cannot make another, or not for long. The error is
 // FieldErrors.
-func CheckFirstToken(t *Token) error {
+func CheckFirstToken(t *Token, now time.Time) error {
 	var errs FieldErrors
 	switch {
 	case t.Role != RoleAdmin:
 		errs.Add("role", "must be admin: %s", firstTokenRule)
 	case t.Tenant != "":
 		errs.Add("tenant", "must be left out: %s", firstTokenRule)
+	case !t.ExpiresAt.IsZero() && t.ExpiresAt.Before(now.Add(FirstTokenLife)):
+		errs.Add("expires_at", "must lie an hour ahead or more: from the first token on no call goes without one. Make one that lasts first, or set BELFRY_TOKENS, whose tokens may do everything")
 	}
 	return errs.Err()
 }
@@ -186,7 +194,7 @@ func LastAdmin(ctx context.Context, store AccessStore, id string, now time.Time)
 			if t.ID == id {
 				continue
 			}
-			if others = true; t.Role == RoleAdmin && t.Tenant == "" && !t.Expired(now) {
+			if others = true; t.Administers() && !t.Expired(now) {
 				return false, nil
 			}
 		}

@@ -26,6 +26,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 	if o.stack == containers {
 		return runContainers(ctx, o.passed, out, errs)
 	}
+	boot.WarnOfMisspelt(boot.NewLogger(o.Settings, errs))
 	return solo.Run(ctx, o.Options, out, errs, func(ctx context.Context) (solo.Stack, error) { return open(ctx, o, errs) })
 }
 

@@ -31,6 +31,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 	}
 	log := boot.NewLogger(o.settings, errs)
 	boot.QuietStandardLog(log)
+	boot.WarnOfMisspelt(log)
 	if err := work(ctx, o, log); err != nil {
 		log.Error("ended", "error", err)
 		return told{err}

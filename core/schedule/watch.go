@@ -17,8 +17,11 @@ import (
 func (p *Plan) Watch(s *core.Schedule, found core.Success, now time.Time, o Options) {
 	within := time.Duration(s.Rule.ExpectWithin)
 	alert := core.Alert{Kind: core.AlertScheduleMissed, Tenant: s.Tenant, Subject: s.Name, Detail: fmt.Sprintf(
-		"no success of the instant %s was recorded within %s", s.State.Expected.Format(time.RFC3339), within)}
+		"no success of %s was recorded within %s", expectedInstant(s.State.Expected), within)}
 	rule, err := parseWith(s, o.Cache)
+	if err != nil && within <= 0 {
+		alert.Detail = "no success was recorded: the rule cannot be read, so it makes no runs"
+	}
 	if err != nil || found.Newest.IsZero() {
 		wait := recoveryWait(within)
 		if err != nil {
@@ -41,6 +44,14 @@ func (p *Plan) Watch(s *core.Schedule, found core.Success, now time.Time, o Opti
 		alert.RaisedAt = now
 		p.Alerts = append(p.Alerts, alert)
 	}
+}
+
+// expectedInstant names the instant of which a success is expected.
+func expectedInstant(at time.Time) string {
+	if at.Year() > 9999 {
+		return "an instant beyond the year 9999, which a damaged row holds,"
+	}
+	return "the instant " + at.Format(time.RFC3339)
 }
 
 // recoveryWait returns the time between two checks whether an overdue schedule has recovered.

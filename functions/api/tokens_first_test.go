@@ -27,12 +27,21 @@ func TestTheFirstTokenIsAnAdmins(t *testing.T) {
 		}
 		b.do("GET", "/v1/jobs", "").want(t, http.StatusOK)
 	}
+	ends := func(in time.Duration) string {
+		return `{"name":"n","role":"admin","expires_at":"` + time.Now().Add(in).UTC().Format(time.RFC3339) + `"}`
+	}
+	if got := b.do("POST", "/v1/tokens", ends(50*time.Minute)).want(t, http.StatusUnprocessableEntity); !strings.Contains(got.body, `"field":"expires_at"`) || !strings.Contains(got.body, "BELFRY_TOKENS") {
+		t.Error(got.body)
+	}
 	admin := b.token("", "admin", "")
 	b.token(admin.Token, "read", "")
 	b.token(admin.Token, "admin", "acme")
 
+	b.as(admin.Token, "POST", "/v1/tokens", ends(10*time.Minute)).want(t, http.StatusCreated)
+
 	static := newBench(t, withToken)
 	static.token(aToken, "read", "acme")
+	static.as(aToken, "POST", "/v1/tokens", ends(10*time.Minute)).want(t, http.StatusCreated)
 }
 
 // The last token that can make others stays as long as there are others; alone it may go, and the server is open again.

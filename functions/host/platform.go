@@ -60,5 +60,6 @@ func (p Platform) NewLogger(s boot.Settings) *slog.Logger {
 		log = boot.NewLogger(s, os.Stderr)
 	}
 	boot.QuietStandardLog(log)
+	boot.WarnOfMisspelt(log)
 	return log
 }

@@ -54,7 +54,7 @@ func (a *Calls) createToken(w http.ResponseWriter, r *http.Request) error {
 	})
 	d.AddFaults(core.CheckToken(&t, now))
 	if access.CallerOf(r.Context()) == access.AnyTenant {
-		d.AddFaults(core.CheckFirstToken(&t))
+		d.AddFaults(core.CheckFirstToken(&t, now))
 	}
 	if p := d.Problem(); p != nil {
 		return p

@@ -234,7 +234,7 @@ func (t tokenTable) CreateToken(ctx context.Context, asked client.NewToken) (*cl
 	if err := core.CheckToken(&token, t.now()); err != nil {
 		return nil, err
 	}
-	if err := core.CheckFirstToken(&token); err != nil && !t.others {
+	if err := core.CheckFirstToken(&token, t.now()); err != nil && !t.others {
 		alone, lookErr := t.withoutAdmin(ctx)
 		switch {
 		case lookErr != nil:
@@ -287,7 +287,7 @@ func (t tokenTable) RevokeToken(ctx context.Context, id string) error {
 	case len(found) == 0:
 		return core.ErrNotFound
 	}
-	if core.CheckFirstToken(&found[0]) == nil && !t.others {
+	if found[0].Administers() && !t.others {
 		switch last, err := core.LastAdmin(ctx, t.store, id, t.now()); {
 		case err != nil:
 			return err

@@ -1,0 +1,66 @@
+package boot
+
+import (
+	"log/slog"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// otherVariables are variables of Belfry that are settings of other programs: the command line, deployments and tests.
+var otherVariables = []string{"BELFRY_URL", "BELFRY_TOKEN", "BELFRY_PROFILE", "BELFRY_IMAGE", "BELFRY_PORT", "BELFRY_QUEUE_VISIBILITY"}
+
+// farthestSpelling is how many letters a variable's name may differ from a setting's to be taken for a mistake.
+const farthestSpelling = 2
+
+// WarnOfMisspelt logs each variable of the environment whose name is almost that of a setting: it has no effect. Others, which
+// an orchestrator may set, such as BELFRY_PORT_8080_TCP, are left alone.
+func WarnOfMisspelt(log *slog.Logger) {
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		if meant := settingMeant(name); meant != "" {
+			log.Warn("a variable has no effect: no setting has its name", "variable", name, "nearest", meant)
+		}
+	}
+}
+
+// settingMeant returns the setting whose name is nearest to a name that is none's, "" if none is near.
+func settingMeant(name string) (nearest string) {
+	upper := strings.ToUpper(name)
+	if !strings.HasPrefix(upper, "BELFRY_") && !strings.HasPrefix(upper, "BELFRY-") || slices.Contains(otherVariables, name) {
+		return ""
+	}
+	least := farthestSpelling + 1
+	for field := range reflect.TypeFor[Settings]().Fields() {
+		setting := field.Tag.Get("env")
+		if setting == name {
+			return ""
+		}
+		if d := spellingDistance(upper, setting); setting != "" && d < least {
+			least, nearest = d, setting
+		}
+	}
+	return nearest
+}
+
+// spellingDistance is how many letters have to be added, left out or changed to make b of a.
+func spellingDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
