@@ -61,3 +61,13 @@ func TestCompletionKnows(t *testing.T) {
 		}
 	}
 }
+
+// A shell that there is not, or none, is refused as any unknown command is.
+func TestCompletionOfNoShell(t *testing.T) {
+	r := newRig(t, "")
+	for _, args := range [][]string{{"completion"}, {"completion", ""}, {"completion", "ksh"}} {
+		if code := r.run(args...); code != console.ExitUsage || r.out != "" || !strings.Contains(r.errs, "belfry completion") {
+			t.Errorf("%q: %d %s%s", args, code, r.out, r.errs)
+		}
+	}
+}

@@ -44,6 +44,10 @@ func run(ctx context.Context, a *console.App, args []string) int {
 	tree.SetIn(a.In)
 	tree.SetOut(a.Out)
 	tree.SetErr(a.Errs)
+	tree.InitDefaultCompletionCmd()
+	if completion, _, err := tree.Find([]string{"completion"}); err == nil {
+		completion.Args, completion.RunE = console.NoCommand, console.NoCommand
+	}
 	err := tree.ExecuteContext(ctx)
 	if err != nil {
 		a.JSON = a.JSON || wantsJSON(args)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,6 +98,10 @@ func TestTranscript(t *testing.T) {
 		if i >= len(want) || i >= len(got) || want[i] != got[i] {
 			t.Fatalf("docs/cli.md differs at line %d (go test ./cmd/belfry -run Transcript -update writes it anew)\nwant %q\ngot  %q\n\n%s", i+1, at(want, i), at(got, i), fresh)
 		}
+	}
+	versions := regexp.MustCompile(`version \d+, as this program wants it|[a-z ]*\b\d+ migrations?\b[a-z ]*`)
+	if kept, now := versions.FindAllString(string(document), -1), versions.FindAllString(fresh, -1); len(kept) == 0 || !slices.Equal(kept, now) {
+		t.Errorf("docs/cli.md says of the schema %q, which is %q now", kept, now)
 	}
 	if ran < 25 {
 		t.Errorf("%d commands", ran)
