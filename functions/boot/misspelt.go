@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// otherVariables are variables of Belfry that are settings of other programs: the command line, deployments and tests.
-var otherVariables = []string{"BELFRY_URL", "BELFRY_TOKEN", "BELFRY_PROFILE", "BELFRY_IMAGE", "BELFRY_PORT", "BELFRY_QUEUE_VISIBILITY"}
+// otherVariables are variables of the command line.
+var otherVariables = []string{"BELFRY_URL", "BELFRY_TOKEN", "BELFRY_PROFILE"}
 
 // farthestSpelling is how many letters a variable's name may differ from a setting's to be taken for a mistake.
 const farthestSpelling = 2
