@@ -39,13 +39,18 @@ var importRules = []importRule{
 	{
 		name: "a function imports core, functions/boot, functions/host and itself, and no adapter",
 		covers: func(dir string) bool {
-			return within(dir, "functions") && !within(dir, "functions/boot") && !entryPoint(dir)
+			return within(dir, "functions") && !within(dir, "functions/boot") && dir != "functions/host/node" && !entryPoint(dir)
 		},
 		forbids: func(dir, imported string) bool {
 			shared := within(imported, "functions/boot") || imported == "functions/host"
 			return within(imported, "adapters") || within(imported, "cmd") || within(imported, "client") ||
 				within(imported, "functions") && !shared && !within(imported, firstTwo(dir))
 		},
+	},
+	{
+		name:    "several roles in one process import these roles, and no adapter",
+		covers:  func(dir string) bool { return dir == "functions/host/node" },
+		forbids: func(_, imported string) bool { return within(imported, "adapters") || within(imported, "cmd") },
 	},
 	{
 		name:    "only the mains of functions and commands tie a cloud to a function",
@@ -142,7 +147,8 @@ func TestImportRulesForbid(t *testing.T) {
 		{"client/belfrytx", "functions/api"},
 		{"cmd/belfry", "functions/api"},
 		{"cmd/belfry", "adapters/sqlite"},
-		{"cmd/belfry", "internal/node"},
+		{"cmd/belfry", "internal/nodetest"},
+		{"functions/host/node", "adapters/postgres"},
 		{"adapters/postgres", "core/storetest"},
 		{"cmd/local", "belfrytest"},
 		{"cmd/local", "internal/testenv"},
@@ -164,6 +170,7 @@ func TestImportRulesForbid(t *testing.T) {
 		{"functions/tick/lambda", "adapters/aws"},
 		{"functions/host/onaws", "adapters/postgres"},
 		{"functions/worker", "functions/host"},
+		{"functions/host/node", "functions/api"},
 		{"cmd/local", "functions/worker"},
 		{"handler", "log/slog"},
 		{"belfrytest", "adapters/sqlite"},

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/belfry-dev/belfry/internal/cmdline"
-	"github.com/belfry-dev/belfry/internal/node"
-	"github.com/belfry-dev/belfry/internal/solo"
+	"github.com/belfry-dev/belfry/cmd/cmdline"
+	"github.com/belfry-dev/belfry/cmd/local/solo"
+	"github.com/belfry-dev/belfry/functions/host/node"
 )
 
 // The stacks that the program can stand on.

@@ -9,9 +9,9 @@ import (
 	"github.com/belfry-dev/belfry/adapters/local"
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/adapters/sqlite"
+	"github.com/belfry-dev/belfry/cmd/local/solo"
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/boot"
-	"github.com/belfry-dev/belfry/internal/solo"
 )
 
 // run opens what the options name, runs the roles until ctx ends, and closes it.

@@ -15,7 +15,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/belfry-dev/belfry/internal/cmdline"
+	"github.com/belfry-dev/belfry/cmd/cmdline"
 )
 
 func main() {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/belfry-dev/belfry/cmd/cmdline"
 	"github.com/belfry-dev/belfry/functions/boot"
-	"github.com/belfry-dev/belfry/internal/cmdline"
-	"github.com/belfry-dev/belfry/internal/node"
+	"github.com/belfry-dev/belfry/functions/host/node"
 )
 
 // defaults are those of the settings that differ in a container: it is reached from outside, its log is read by

@@ -11,7 +11,7 @@ import (
 	"github.com/belfry-dev/belfry/adapters/rabbit"
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/boot"
-	"github.com/belfry-dev/belfry/internal/node"
+	"github.com/belfry-dev/belfry/functions/host/node"
 )
 
 // elsewhere are schemes of queues that other programs open.

@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"time"
 
 	"github.com/belfry-dev/belfry/functions/boot"
+	"github.com/belfry-dev/belfry/functions/host/node"
 	"github.com/belfry-dev/belfry/functions/worker"
-	"github.com/belfry-dev/belfry/internal/node"
 )
 
 // run does what the command line names; it serves until ctx ends.
@@ -65,20 +64,13 @@ func serve(ctx context.Context, o options, start patient, parts *node.Parts) (er
 		return err
 	}
 	parts.Shared = !inMemory(o.settings)
-	listen := func(address, setting string) (net.Listener, error) {
-		l, err := boot.Listen(ctx, address)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", setting, err)
-		}
-		return l, nil
-	}
 	if o.roles.API {
-		if parts.Listener, err = listen(o.settings.Addr, "BELFRY_ADDR"); err != nil {
-			return err
+		if parts.Listener, err = boot.Listen(ctx, o.settings.Addr); err != nil {
+			return fmt.Errorf("BELFRY_ADDR: %w", err)
 		}
 		defer parts.Listener.Close()
 	}
-	if parts.Health, err = listen(o.settings.HealthAddr, "BELFRY_HEALTH_ADDR"); err != nil {
+	if parts.Health, err = boot.ListenHealth(ctx, o.settings); err != nil {
 		return err
 	}
 	defer parts.Health.Close()

@@ -11,8 +11,8 @@ import (
 	"github.com/belfry-dev/belfry/adapters/postgres"
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/boot"
+	"github.com/belfry-dev/belfry/functions/host/node"
 	"github.com/belfry-dev/belfry/functions/worker"
-	"github.com/belfry-dev/belfry/internal/node"
 	"github.com/belfry-dev/belfry/internal/queues"
 )
 

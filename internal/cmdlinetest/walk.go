@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belfry-dev/belfry/internal/cmdline"
+	"github.com/belfry-dev/belfry/cmd/cmdline"
 )
 
 // goIsms are what only readers of Go's library know.

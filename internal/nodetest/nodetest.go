@@ -14,8 +14,8 @@ import (
 	"github.com/belfry-dev/belfry/adapters/sqlite"
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/boot"
+	"github.com/belfry-dev/belfry/functions/host/node"
 	"github.com/belfry-dev/belfry/functions/worker"
-	"github.com/belfry-dev/belfry/internal/node"
 )
 
 // Start runs the roles ("all", "api", …) with the tryout handlers until the test ends and returns the API's address. It follows

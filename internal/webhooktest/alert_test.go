@@ -13,7 +13,7 @@ import (
 
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/boot"
-	"github.com/belfry-dev/belfry/internal/node"
+	"github.com/belfry-dev/belfry/functions/host/node"
 )
 
 // TestAlertsArrive: a schedule whose runs fail raises an alert, which comes as a signed POST and as a message on the topic;

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belfry-dev/belfry/internal/node"
+	"github.com/belfry-dev/belfry/functions/host/node"
 )
 
 // submitMany submits jobs to one target in one batch.

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/belfry-dev/belfry/core"
+	"github.com/belfry-dev/belfry/functions/host/node"
 	"github.com/belfry-dev/belfry/internal/dnstest"
-	"github.com/belfry-dev/belfry/internal/node"
 )
 
 // resolutions are what names resolve to; each has an address that is refused.

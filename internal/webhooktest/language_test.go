@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
-	"github.com/belfry-dev/belfry/internal/node"
+	"github.com/belfry-dev/belfry/functions/host/node"
 	"github.com/belfry-dev/belfry/internal/receivertest"
 )
 

@@ -20,8 +20,8 @@ import (
 	"github.com/belfry-dev/belfry/adapters/sqlite"
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/boot"
+	"github.com/belfry-dev/belfry/functions/host/node"
 	"github.com/belfry-dev/belfry/functions/worker"
-	"github.com/belfry-dev/belfry/internal/node"
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/core"
-	"github.com/belfry-dev/belfry/internal/node"
+	"github.com/belfry-dev/belfry/functions/host/node"
 )
 
 // Without a setting a first try reaches receivers on its own machine, and so do alerts. With the first token, and the first

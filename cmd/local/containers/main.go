@@ -14,8 +14,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/belfry-dev/belfry/internal/cmdline"
-	"github.com/belfry-dev/belfry/internal/solo"
+	"github.com/belfry-dev/belfry/cmd/cmdline"
+	"github.com/belfry-dev/belfry/cmd/local/solo"
 )
 
 func main() {

@@ -12,11 +12,11 @@ import (
 
 	"github.com/belfry-dev/belfry/adapters/aws"
 	"github.com/belfry-dev/belfry/adapters/postgres"
+	"github.com/belfry-dev/belfry/cmd/local/solo"
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/boot"
 	"github.com/belfry-dev/belfry/internal/containers"
 	"github.com/belfry-dev/belfry/internal/containers/engine"
-	"github.com/belfry-dev/belfry/internal/solo"
 )
 
 // open starts both servers at once, and makes the tables and the queues.

@@ -13,11 +13,10 @@ import (
 // dispatchAtSubmit lets an API that has no tick beside it publish the jobs that are due at once. Its topics are opened
 // later, so that it starts, and takes jobs, while the queue's server is away.
 func (n *running) dispatchAtSubmit(ctx context.Context) (err error) {
-	store, can := n.Store.(assemble.DispatcherStore)
-	if !can || n.Queue == nil || !n.Shared {
+	if n.Queue == nil || !n.Shared {
 		return nil
 	}
-	n.dispatch, err = assemble.NewDispatcher(ctx, store, later(n.Queue), n.Settings, n.types, false)
+	n.dispatch, err = assemble.NewDispatcher(ctx, n.Store, later(n.Queue), n.Settings, n.host.Types, false)
 	return err
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/belfry-dev/belfry/functions/boot"
-	"github.com/belfry-dev/belfry/internal/node"
+	"github.com/belfry-dev/belfry/functions/host/node"
 )
 
 // All are the roles of a process that does everything.

@@ -2,25 +2,19 @@ package node
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"sync"
 	"time"
-
-	"github.com/belfry-dev/belfry/core/queuegroup"
 )
 
-const (
-	patience      = 15 * time.Second // without progress, at least, before a role counts as stuck
-	healthTimeout = 3 * time.Second  // of all that one answer asks
-)
+// patience is how long a role may make no progress, at least, before it counts as stuck. Queues have a longer one: see
+// host.WatchQueue.
+const patience = 15 * time.Second
 
-// health answers GET /healthz: 200 when every role of the node makes progress, else 503. The body names each role and
-// what is wrong with it.
+// health is what GET /healthz answers from: whether every role of the node makes progress. The body names each role and what
+// is wrong with it.
 type health struct {
 	roles  []string // in order
 	checks []func(context.Context) error
@@ -45,14 +39,8 @@ func (n *running) healthOf() *health {
 	return h
 }
 
-// ServeHTTP asks all roles at once.
-func (h *health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path != "/healthz" {
-		http.NotFound(w, r)
-		return
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
-	defer cancel()
+// answer asks all roles at once.
+func (h *health) answer(ctx context.Context) (body any, well bool) {
 	said := make([]string, len(h.checks))
 	var group sync.WaitGroup
 	for i, check := range h.checks {
@@ -68,16 +56,12 @@ func (h *health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Status string            `json:"status"`
 		Roles  map[string]string `json:"roles"`
 	}{"ok", map[string]string{}}
-	status := http.StatusOK
 	for i, role := range h.roles {
 		if answer.Roles[role] = said[i]; said[i] != "ok" {
-			answer.Status, status = "failing", http.StatusServiceUnavailable
+			answer.Status = "failing"
 		}
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(answer) // whoever asked may be gone
+	return answer, answer.Status == "ok"
 }
 
 // apiReady asks the API by its own port whether it can serve.
@@ -110,12 +94,8 @@ func (n *running) ticks(ctx context.Context) error {
 	if silent := n.passed.silent(); silent > max(10*n.Settings.Tick, patience) {
 		return fmt.Errorf("no pass of the tick has succeeded for %s", silent.Round(time.Second))
 	}
-	if n.sent != nil {
-		for _, queue := range queuegroup.GroupsOf(n.Queue).Keys() {
-			if stuck := n.sent[queue].stuck(); stuck > patience {
-				return fmt.Errorf("nothing could be published to the %s queue for %s", queue, stuck.Round(time.Second))
-			}
-		}
+	if err := n.queues.Publishing(); err != nil {
+		return err
 	}
 	return n.Store.Ping(ctx)
 }
@@ -126,33 +106,13 @@ func (n *running) works(ctx context.Context) error {
 	if counts.Running+counts.Finishing >= counts.Slots-n.Settings.CriticalWorkers {
 		return n.Store.Ping(ctx)
 	}
-	if n.received == nil {
+	if n.Queue == nil {
 		if silent := n.claimed.silent(); silent > max(3*n.poll, patience) {
 			return fmt.Errorf("no claim of the worker was answered for %s", silent.Round(time.Second))
 		}
-		return n.Store.Ping(ctx)
 	}
-	for _, queue := range n.worker.ReceivedQueues() {
-		if silent := n.received[queue].silent(); silent > patience {
-			return fmt.Errorf("the %s queue has not been received from for %s", queue, silent.Round(time.Second))
-		}
+	if err := n.queues.Receiving(); err != nil {
+		return err
 	}
 	return n.Store.Ping(ctx)
-}
-
-// tellHealth serves /healthz until ctx ends.
-func (n *running) tellHealth(ctx context.Context) error {
-	server := &http.Server{Handler: n.healthOf(), ReadHeaderTimeout: healthTimeout, ErrorLog: slog.NewLogLogger(n.Log.Handler(), slog.LevelWarn)}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(n.Health) }()
-	select {
-	case err := <-failed:
-		return fmt.Errorf("serve health: %w", err)
-	case <-ctx.Done():
-	}
-	err := server.Close()
-	if served := <-failed; !errors.Is(served, http.ErrServerClosed) {
-		err = errors.Join(err, served)
-	}
-	return err
 }

@@ -10,18 +10,15 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/core/fleet"
-	"github.com/belfry-dev/belfry/core/queuegroup"
 	"github.com/belfry-dev/belfry/core/schedule"
 	"github.com/belfry-dev/belfry/core/submit"
 	coretick "github.com/belfry-dev/belfry/core/tick"
-	"github.com/belfry-dev/belfry/core/typecache"
 	"github.com/belfry-dev/belfry/functions/api/access"
 	"github.com/belfry-dev/belfry/functions/api/assemble"
 	"github.com/belfry-dev/belfry/functions/boot"
+	"github.com/belfry-dev/belfry/functions/host"
 	"github.com/belfry-dev/belfry/functions/tick"
 	"github.com/belfry-dev/belfry/functions/worker"
 )
@@ -45,12 +42,13 @@ type Parts struct {
 // Run runs the roles until ctx ends, then stops them all at once: what the API still accepts is a row like any
 // other, for whoever comes next. The first role that fails stops the others.
 func Run(ctx context.Context, p Parts) error {
-	n := &running{Parts: p, name: instanceName()}
-	if err := n.openWebhooks(ctx); err != nil {
+	h, err := host.New(ctx, p.Settings, p.Store, p.Log, p.Webhooks)
+	if err != nil {
 		return err
 	}
-	defer n.webhooks.Close()
-	err := n.build(ctx)
+	defer func() { _ = h.Close() }() // the webhooks' connections; the store is the caller's
+	n := &running{Parts: p, host: h}
+	err = n.build(ctx)
 	defer n.closeAlerts(ctx)
 	defer n.closeDispatch(ctx)
 	if err != nil {
@@ -59,33 +57,26 @@ func Run(ctx context.Context, p Parts) error {
 	if p.Ready != nil {
 		p.Ready()
 	}
-	roles, ctx := errgroup.WithContext(ctx)
-	if n.Roles.API || n.Roles.Worker || n.Roles.Tick {
-		roles.Go(func() error { n.types.Run(ctx); return nil })
-	}
+	var roles []func(context.Context) error
 	if n.server != nil {
-		roles.Go(func() error { return n.serve(ctx) })
-		roles.Go(func() error {
+		roles = append(roles, n.serve, func(ctx context.Context) error {
 			boot.BoundMemory(ctx, int64(n.Settings.RequestMemory)<<20, n.api.HeldMemory)
 			return nil
 		})
 	}
 	if n.tick != nil {
-		roles.Go(func() error { return n.tick.Run(ctx) })
+		roles = append(roles, n.tick.Run)
 	}
 	if n.worker != nil {
-		roles.Go(func() error { return n.worker.Run(ctx) })
+		roles = append(roles, n.worker.Run)
 	}
-	if n.Health != nil {
-		roles.Go(func() error { return n.tellHealth(ctx) })
-	}
-	return roles.Wait()
+	return h.Run(ctx, host.Health{Listener: n.Health, Answer: n.healthOf().answer}, roles...)
 }
 
 // running is a node at work.
 type running struct {
 	Parts
-	name   string
+	host   *host.Host
 	api    *assemble.Service
 	server *http.Server
 	tick   *tick.Function
@@ -93,26 +84,24 @@ type running struct {
 	// dispatch publishes at submit; nil where the tick of this process does, or nobody
 	dispatch *assemble.Dispatcher
 
-	types    *typecache.Cache
-	webhooks *boot.Webhooks
-	alerts   *boot.Alerts     // nil where nobody is told
-	counts   *schedule.Counts // of this process's tick; nil where there is none
+	alerts *boot.Alerts     // nil where nobody is told
+	counts *schedule.Counts // of this process's tick; nil where there is none
 
-	passed   *pulse                     // passes of the tick
-	claimed  *pulse                     // claims of a direct worker, at most poll apart
-	received map[queuegroup.Key]*intake // of the queues; nil in direct mode
-	sent     map[queuegroup.Key]*outlet // of the queues; nil in direct mode
-	poll     time.Duration
+	passed  *pulse            // passes of the tick
+	claimed *pulse            // claims of a direct worker, at most poll apart
+	queues  *host.QueueHealth // nil in direct mode
+	poll    time.Duration
 }
 
 func (n *running) build(ctx context.Context) (err error) {
+	queue := n.Queue
+	if queue != nil {
+		queue, n.queues = host.WatchQueue(queue)
+	}
 	if n.Roles.Worker {
 		n.claimed, n.poll = newPulse(), time.Second
-		o := worker.Options{Store: watchedStore{n.Store, n.claimed}, Handlers: n.Handlers, Settings: n.Settings, ID: n.name, Log: n.Log}
-		o.Deliver, o.Types = n.webhooks.Handler(), n.types
-		if n.Queue != nil {
-			o.Queue, n.received = watchQueue(n.Queue)
-		}
+		o := worker.For(n.host, n.Handlers)
+		o.Store, o.Queue = watchedStore{n.Store, n.claimed}, queue
 		if n.Roles.Tick {
 			n.poll = 2 * n.Settings.Tick // the tick of this process wakes it
 		}
@@ -123,12 +112,9 @@ func (n *running) build(ctx context.Context) (err error) {
 	}
 	if n.Roles.Tick {
 		n.passed, n.counts = newPulse(), &schedule.Counts{}
-		o := tick.Options{Store: n.Store, Settings: n.Settings, Holder: n.name, Log: n.Log, Types: n.types, Counts: n.counts}
-		if n.Queue != nil {
-			o.Queue, n.sent = watchOutlets(n.Queue)
-		}
+		o := tick.Options{Store: n.Store, Queue: queue, Settings: n.Settings, Holder: n.host.Name, Log: n.Log, Types: n.host.Types, Counts: n.counts}
 		o.OnTick = func(coretick.Report) { n.passed.beat() }
-		if n.alerts, err = boot.OpenAlerts(ctx, n.Settings, n.webhooks, n.Store); err != nil {
+		if n.alerts, err = boot.OpenAlerts(ctx, n.Settings, n.host.Webhooks, n.Store); err != nil {
 			return err
 		}
 		if n.alerts != nil {
@@ -156,7 +142,7 @@ func (n *running) buildAPI(ctx context.Context) error {
 	var err error
 	if n.tick != nil && n.Queue != nil {
 		store, err = submit.NewDispatcher(n.Store, submit.DispatchOptions{
-			Topics: n.tick.Topics(), TakeCredit: n.tick.TakeCredit, Fleet: fleet.NewView(n.Store), Types: n.types,
+			Topics: n.tick.Topics(), TakeCredit: n.tick.TakeCredit, Fleet: fleet.NewView(n.Store), Types: n.host.Types,
 		})
 		if err != nil {
 			return err
@@ -178,7 +164,7 @@ func (n *running) buildAPI(ctx context.Context) error {
 		return fmt.Errorf("serve %s: %w", n.Listener.Addr(), err)
 	}
 	o := assemble.Parts{
-		Settings: n.Settings, Store: n.Store, Submit: store, Types: n.types, Webhooks: n.webhooks, Name: n.name, Version: n.Version, Log: n.Log, Counts: n.counts,
+		Settings: n.Settings, Store: n.Store, Submit: store, Types: n.host.Types, Webhooks: n.host.Webhooks, Name: n.host.Name, Version: n.Version, Log: n.Log, Counts: n.counts,
 		Closed: !loopback && !n.Settings.Insecure, Loopback: loopback && !n.Settings.Insecure,
 		Queues: n.Queue != nil, KeepAlive: n.Settings.KeepAlive, Spool: os.TempDir(),
 	}
@@ -189,7 +175,7 @@ func (n *running) buildAPI(ctx context.Context) error {
 	if n.api, err = assemble.New(o); err != nil {
 		return err
 	}
-	n.server = &http.Server{Handler: n.webhooks.Watch(n.api), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: n.Settings.KeepAlive, ErrorLog: slog.NewLogLogger(n.Log.Handler(), slog.LevelWarn)}
+	n.server = &http.Server{Handler: n.host.Webhooks.Watch(n.api), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: n.Settings.KeepAlive, ErrorLog: slog.NewLogLogger(n.Log.Handler(), slog.LevelWarn)}
 	return nil
 }
 
@@ -229,11 +215,11 @@ func (n *running) serve(ctx context.Context) error {
 // finishGrace is how long jobs that were accepted may take to be written after the last request has ended.
 const finishGrace = 500 * time.Millisecond
 
-// instanceName names this process among all.
-func instanceName() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "host"
+// closeAlerts lets go of the topic that alerts were sent to.
+func (n *running) closeAlerts(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.Settings.StopGrace)
+	defer cancel()
+	if err := n.alerts.Close(ctx); err != nil {
+		n.Log.Warn("alerts not closed", "error", err)
 	}
-	return boot.InstanceName(host)
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/belfry-dev/belfry/core"
 	"github.com/belfry-dev/belfry/functions/boot"
+	"github.com/belfry-dev/belfry/functions/host/node"
 	"github.com/belfry-dev/belfry/functions/worker"
-	"github.com/belfry-dev/belfry/internal/node"
 )
 
 // Stack is what a process stands on, and how that is called.
