@@ -10,7 +10,11 @@ import (
 // How a worker admits suspects. It begins with one at a time. Each suspect that ends normally, or has run for suspectFor,
 // allows one more at the same time, up to maxSuspects: the process survived it, so the suspects were more likely lost
 // because of another job. A job lost more than SuspectLosses times in a row never runs beside another such job. So a job
-// that kills processes costs an innocent suspect at most one more loss.
+// that kills processes costs an innocent suspect at most one more loss by running beside it.
+//
+// A suspect that is not admitted is running, for the store, from its claim until its hand back is recorded. If the process dies
+// in that moment, the suspect is lost, and counted, though its handler was never entered. That can happen at each death. So
+// nothing but chance keeps an innocent suspect from MaxLosses: the moment is a few milliseconds, and turns are random.
 const (
 	maxSuspects    = 8
 	suspectFor     = 5 * time.Minute
