@@ -24,9 +24,9 @@ type attempt struct {
 
 func (a *attempt) ref() core.Ref { return core.Ref{ID: a.job.ID, Token: a.job.LeaseToken} }
 
-// watched wraps each handler: it reports entry and exit to the claimGate, and gives the handler a context that ends as in
+// watchHandlers wraps each handler: it reports entry and exit to the claimGate, and gives the handler a context that ends as in
 // production when the clock is advanced past the timeout.
-func (g *claimGate) watched(handlers core.Handlers) core.Handlers {
+func (g *claimGate) watchHandlers(handlers core.Handlers) core.Handlers {
 	all := make(core.Handlers, len(handlers))
 	for jobType, h := range handlers {
 		all[jobType] = core.HandlerFunc(func(ctx context.Context, job *core.Job) (json.RawMessage, error) {

@@ -32,7 +32,7 @@ func (e *Engine) Cancel(id int64) core.Job {
 		e.t.Fatalf("Cancel: job %d: %v", id, err)
 	}
 	if job.Status == core.Running {
-		e.beat("Cancel")
+		e.extendLeases("Cancel")
 	}
 	return job
 }

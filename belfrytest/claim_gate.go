@@ -31,7 +31,7 @@ func newClaimGate(store core.WorkStore, now func() time.Time) *claimGate {
 	return &claimGate{WorkStore: store, now: now, changed: make(chan struct{}), active: map[core.Ref]*attempt{}, handlers: map[*attempt]bool{}}
 }
 
-func (g *claimGate) begin() {
+func (g *claimGate) resetCounts() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.runs, g.err = 0, nil
@@ -44,21 +44,21 @@ func (g *claimGate) change() <-chan struct{} {
 	return g.changed
 }
 
-// tell announces a change. The caller holds mu.
-func (g *claimGate) tell() {
+// announceChange announces a change. The caller holds mu.
+func (g *claimGate) announceChange() {
 	close(g.changed)
 	g.changed = make(chan struct{})
 }
 
-// step records that an attempt made progress. The caller holds mu.
-func (g *claimGate) step() {
+// recordProgress records that an attempt made progress. The caller holds mu.
+func (g *claimGate) recordProgress() {
 	g.steps++
-	g.tell()
+	g.announceChange()
 }
 
-// let opens the claimGate, for one job of a lane or, with nil, for any job. If something has changed since change returned
+// openFor opens the claimGate, for one job of a lane or, with nil, for any job. If something has changed since change returned
 // seen, it does nothing: the lane was chosen from an outdated state.
-func (g *claimGate) let(only *core.Lane, seen <-chan struct{}) {
+func (g *claimGate) openFor(only *core.Lane, seen <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.changed == seen {
@@ -66,8 +66,8 @@ func (g *claimGate) let(only *core.Lane, seen <-chan struct{}) {
 	}
 }
 
-// shut closes the claimGate and waits for the claims in progress.
-func (g *claimGate) shut() {
+// closeAndWait closes the claimGate and waits for the claims in progress.
+func (g *claimGate) closeAndWait() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.open = false
@@ -133,5 +133,5 @@ func (g *claimGate) claimed(jobs []core.Job, err error) {
 		}
 		g.steps++
 	}
-	g.tell()
+	g.announceChange()
 }

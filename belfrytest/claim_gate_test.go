@@ -12,10 +12,10 @@ func TestAGateIsNotOpenedByWhatIsNoLongerSo(t *testing.T) {
 	g := newClaimGate(nil, nil)
 	seen := g.change()
 	g.claimed([]core.Job{{ID: 1}}, nil)
-	if g.let(&core.Lane{}, seen); g.open {
+	if g.openFor(&core.Lane{}, seen); g.open {
 		t.Error("opened although a job was claimed since")
 	}
-	if g.let(&core.Lane{}, g.change()); !g.open {
+	if g.openFor(&core.Lane{}, g.change()); !g.open {
 		t.Error("shut although nothing happened")
 	}
 }

@@ -33,7 +33,7 @@ func (e *Engine) Advance(d time.Duration) {
 		if left <= 0 {
 			return
 		}
-		e.pass("Advance", min(left, e.untilTimeout(next)))
+		e.moveClock("Advance", min(left, e.untilTimeout(next)))
 	}
 }
 
@@ -53,7 +53,7 @@ func (e *Engine) Skip(d time.Duration) {
 	if err != nil {
 		e.t.Fatalf("Skip: %v", err)
 	}
-	e.beat("Skip")
+	e.extendLeases("Skip")
 	e.await("Skip", "the contexts of lost attempts to end", func() bool {
 		for _, a := range e.claimGate.active {
 			if a.stale && !a.over && !a.returned {
@@ -62,20 +62,20 @@ func (e *Engine) Skip(d time.Duration) {
 		}
 		return true
 	})
-	e.moved(d)
+	e.clockMoved(d)
 }
 
-// pass moves the clock by d, within which nothing becomes due. Running attempts keep their leases: the heartbeats of this
+// moveClock moves the clock by d, within which nothing becomes due. Running attempts keep their leases: the heartbeats of this
 // time are sent before anything reads the leases.
-func (e *Engine) pass(act string, d time.Duration) {
+func (e *Engine) moveClock(act string, d time.Duration) {
 	e.t.Helper()
 	e.offset.Add(d.Microseconds())
-	e.moved(d)
-	e.beat(act)
+	e.clockMoved(d)
+	e.extendLeases(act)
 }
 
-// moved tells the worker and the attempts that the clock has moved by d.
-func (e *Engine) moved(d time.Duration) {
+// clockMoved tells the worker and the attempts that the clock has moved by d.
+func (e *Engine) clockMoved(d time.Duration) {
 	e.claimGate.mu.Lock()
 	for _, a := range e.claimGate.active {
 		a.advanced += d
@@ -106,9 +106,9 @@ func (e *Engine) untilTimeout(next time.Duration) time.Duration {
 	return next
 }
 
-// beat extends the leases of all attempts, and waits until the worker has handled the answers: cancel is wanted, or the
+// extendLeases extends the leases of all attempts, and waits until the worker has handled the answers: cancel is wanted, or the
 // lease is lost.
-func (e *Engine) beat(act string) {
+func (e *Engine) extendLeases(act string) {
 	e.t.Helper()
 	e.await(act, "handlers to be entered", func() bool {
 		for _, a := range e.claimGate.active {

@@ -95,7 +95,7 @@ func (e *Engine) describeMisses(jobType string, match []Match) string {
 	var text strings.Builder
 	text.WriteString("submitted of that type:\n")
 	for _, job := range jobs[:min(len(jobs), maxDescribed)] {
-		fmt.Fprintf(&text, "%s    not%s\n", e.describe(job), texts(broken(job, match)))
+		fmt.Fprintf(&text, "%s    not%s\n", e.describe(job), texts(unmet(job, match)))
 	}
 	if more := len(jobs) - maxDescribed; more > 0 {
 		fmt.Fprintf(&text, "  and %d more\n", more)

@@ -45,7 +45,7 @@ func (e *Engine) WaitFor(id int64, status core.Status) core.Job {
 // until more is due.
 func (e *Engine) settle(act string, going []*attempt, done func() bool) (next time.Duration) {
 	e.t.Helper()
-	defer e.claimGate.shut()
+	defer e.claimGate.closeAndWait()
 	steps, since := -1, time.Now()
 	for {
 		changed := e.claimGate.change()
@@ -61,14 +61,14 @@ func (e *Engine) settle(act string, going []*attempt, done func() bool) (next ti
 		case now.runs > e.opts.MaxRuns:
 			e.t.Fatalf("%s: %d attempts and no end: does work beget work without time passing? Options.MaxRuns allows more.\n%s", act, now.runs, e.describeLive())
 		case !now.busy && (len(due) == 0 || !free):
-			e.claimGate.shut()
+			e.claimGate.closeAndWait()
 			if !isClosed(changed) {
 				return next
 			}
 			continue // an end was recorded after the tick
 		}
 		if len(due) > 0 && free {
-			e.claimGate.let(e.choose(due), changed)
+			e.claimGate.openFor(e.choose(due), changed)
 			e.worker.Wake()
 		}
 		if now.steps != steps {

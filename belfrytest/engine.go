@@ -77,8 +77,8 @@ func NewWith(t testing.TB, set *handler.Set, opts Options) *Engine {
 	return e
 }
 
-// exactly returns the middle of the range of chance, so that every back-off is exactly its step.
-func exactly() float64 { return 0.5 }
+// noJitter returns the middle of the range of chance, so that every back-off is exactly its step.
+func noJitter() float64 { return 0.5 }
 
 func (e *Engine) open() error {
 	store, err := sqlite.Open(context.Background(), filepath.Join(e.t.TempDir(), "belfry.db"), sqlite.Options{
@@ -97,7 +97,7 @@ func (e *Engine) open() error {
 	schedules := schedule.Options{TickPeriod: time.Second, Takeover: 5 * time.Second} // the grace for missed runs, as in production
 	e.schedules = schedule.NewActs(store, schedules, nil)
 	e.claimGate = newClaimGate(store, e.Now)
-	e.ticker, err = tick.New(store, tick.Options{Holder: "belfrytest", LeaseLength: time.Minute, Chance: exactly, Schedules: schedules})
+	e.ticker, err = tick.New(store, tick.Options{Holder: "belfrytest", LeaseLength: time.Minute, Chance: noJitter, Schedules: schedules})
 	if err != nil || len(e.handlers) == 0 {
 		return err
 	}
@@ -105,9 +105,9 @@ func (e *Engine) open() error {
 }
 
 func (e *Engine) startWorker() (err error) {
-	e.worker, err = work.New(e.claimGate, e.claimGate.watched(e.handlers), work.Options{
+	e.worker, err = work.New(e.claimGate, e.claimGate.watchHandlers(e.handlers), work.Options{
 		ID: "belfrytest", Slots: e.opts.Slots, CriticalSlots: -1, Timeout: e.opts.Timeout, StopGrace: -1,
-		StoreTimeout: time.Minute, Chance: exactly, OnEvent: e.claimGate.event,
+		StoreTimeout: time.Minute, Chance: noJitter, OnEvent: e.claimGate.event,
 	})
 	if err != nil {
 		return err
@@ -133,6 +133,6 @@ func (e *Engine) drive(act string) (done func()) {
 	if !e.driving.TryLock() {
 		e.t.Fatalf("%s: the engine is being driven already: not from a handler, and from one goroutine", act)
 	}
-	e.claimGate.begin()
+	e.claimGate.resetCounts()
 	return e.driving.Unlock
 }

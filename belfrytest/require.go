@@ -12,7 +12,7 @@ import (
 // of their state. The type "" means any.
 func (e *Engine) Submitted(jobType string, match ...Match) []core.Job {
 	e.t.Helper()
-	return slices.DeleteFunc(e.list(core.ListQuery{Type: jobType}), func(job core.Job) bool { return len(broken(job, match)) > 0 })
+	return slices.DeleteFunc(e.list(core.ListQuery{Type: jobType}), func(job core.Job) bool { return len(unmet(job, match)) > 0 })
 }
 
 // RequireSubmitted fails the test unless a job of the type that fulfils all matches was submitted. It returns the first one.
@@ -50,8 +50,8 @@ func (e *Engine) list(q core.ListQuery) []core.Job {
 	}
 }
 
-// broken returns the matches that the job does not fulfil.
-func broken(job core.Job, match []Match) (not []Match) {
+// unmet returns the matches that the job does not fulfil.
+func unmet(job core.Job, match []Match) (not []Match) {
 	for _, m := range match {
 		if !m.holds(job) {
 			not = append(not, m)

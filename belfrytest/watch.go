@@ -27,7 +27,7 @@ func (g *claimGate) Heartbeat(ctx context.Context, beats []core.Ref, length time
 			a.ending = a.ending || answer.Stale || answer.CancelWanted
 		}
 	}
-	g.tell()
+	g.announceChange()
 	return answers, nil
 }
 
@@ -50,7 +50,7 @@ func (g *claimGate) Finish(ctx context.Context, ends []core.End) ([]core.EndAnsw
 			delete(g.active, ends[i].Ref)
 		}
 	}
-	g.step()
+	g.recordProgress()
 	return answers, err
 }
 
@@ -63,7 +63,7 @@ func (g *claimGate) event(e work.Event) {
 	defer g.mu.Unlock()
 	if a := g.active[e.Job]; a != nil && a.stale {
 		delete(g.active, e.Job)
-		g.step()
+		g.recordProgress()
 	}
 }
 
@@ -77,7 +77,7 @@ func (g *claimGate) entered(job *core.Job) *attempt {
 	}
 	a.entered = true
 	g.handlers[a] = true
-	g.step()
+	g.recordProgress()
 	return a
 }
 
@@ -86,7 +86,7 @@ func (g *claimGate) over(a *attempt) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	a.over = true
-	g.step()
+	g.recordProgress()
 }
 
 func (g *claimGate) left(a *attempt) {
@@ -94,7 +94,7 @@ func (g *claimGate) left(a *attempt) {
 	defer g.mu.Unlock()
 	a.returned = true
 	delete(g.handlers, a)
-	g.step()
+	g.recordProgress()
 }
 
 // attempts returns the active attempts, oldest job first.

@@ -17,7 +17,7 @@ func lostBy(err error, host string) string {
 	case op != nil && op.Op == "proxyconnect":
 		return "no connection to the proxy: " + causeOf(op.Err)
 	case op != nil && op.Op == "dial":
-		return dialfault.To(host, err)
+		return dialfault.Describe(host, err)
 	case errors.Is(err, io.EOF):
 		return "the connection was closed before the answer came (EOF)"
 	case errors.Is(err, io.ErrUnexpectedEOF):

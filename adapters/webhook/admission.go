@@ -77,7 +77,7 @@ func (g *admission) enter(ctx context.Context, r route) (*pass, error) {
 	if w == nil {
 		return nil, g.full(p)
 	}
-	return g.await(ctx, w)
+	return g.awaitAdmission(ctx, w)
 }
 
 // useLocked counts a user of the route's places, and creates them if necessary.
@@ -90,8 +90,8 @@ func (g *admission) useLocked(r route) *pass {
 	}
 }
 
-// await waits until the job is admitted, or until its waiting time or ctx ends.
-func (g *admission) await(ctx context.Context, w *waiter) (*pass, error) {
+// awaitAdmission waits until the job is admitted, or until its waiting time or ctx ends.
+func (g *admission) awaitAdmission(ctx context.Context, w *waiter) (*pass, error) {
 	timer := time.NewTimer(g.wait)
 	defer timer.Stop()
 	select {
@@ -184,7 +184,7 @@ func (p *pass) leave(host, endpoint verdict) {
 	p.endpoint.inFlight--
 	drained := g.drainedLocked(p)
 	g.releaseLocked(p)
-	g.letInLocked()
+	g.admitWaitingLocked()
 	g.mu.Unlock()
 	g.report(hostChanged, changed, drained)
 }
@@ -213,8 +213,8 @@ func (g *admission) unqueue(w *waiter) bool {
 	return true
 }
 
-// letInLocked admits waiters that now have a free slot, and refuses those whose breaker has opened.
-func (g *admission) letInLocked() {
+// admitWaitingLocked admits waiters that now have a free slot, and refuses those whose breaker has opened.
+func (g *admission) admitWaitingLocked() {
 	kept := g.waiting[:0]
 	for _, w := range g.waiting {
 		if g.inFlight >= g.bounds.slots || g.bounds.room(g, w.pass) != roomLeft {

@@ -13,9 +13,9 @@ import (
 	"syscall"
 )
 
-// To describes a failed connection to host (a host and port) and gives its cause. If the host's name was resolved, the
+// Describe describes a failed connection to host (a host and port) and gives its cause. If the host's name was resolved, the
 // address follows it. Only texts known to be harmless are quoted: others could contain a password or a resolver's address.
-func To(host string, err error) string {
+func Describe(host string, err error) string {
 	text := "no connection to " + host
 	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "dial" && op.Addr != nil && op.Addr.String() != host {
 		text += " (" + op.Addr.String() + ")"
@@ -87,9 +87,9 @@ type Error struct {
 func (e *Error) Error() string { return e.Text }
 func (e *Error) Unwrap() error { return e.Err }
 
-// NewError returns an Error with the text of To, followed by hint if there is one.
+// NewError returns an Error with the text of Describe, followed by hint if there is one.
 func NewError(host string, err error, hint string) *Error {
-	text := To(host, err)
+	text := Describe(host, err)
 	if hint != "" {
 		text = fmt.Sprintf("%s; %s", text, hint)
 	}

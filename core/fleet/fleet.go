@@ -38,7 +38,7 @@ func NewView(store core.FleetStore) *View {
 // types knows which types can be delivered to a target even if the job has none; nil means none. If the fleet cannot be
 // read, no job is published at once: all wait for the tick.
 func (v *View) Publisher(ctx context.Context, types *typecache.Cache, unannounced bool) func(*core.NewJob) bool {
-	fleet, err := v.About(ctx, publishAge)
+	fleet, err := v.recent(ctx, publishAge)
 	return func(j *core.NewJob) bool {
 		deliverable := j.Target != nil
 		if !deliverable && types != nil {
@@ -66,8 +66,8 @@ func (v *View) Within(ctx context.Context, age time.Duration) (core.Fleet, error
 	return v.read(ctx)
 }
 
-// About is like Within, but does not wait for a reader in another goroutine if the last read is at most PresenceTTL old.
-func (v *View) About(ctx context.Context, age time.Duration) (core.Fleet, error) {
+// recent is like Within, but does not wait for a reader in another goroutine if the last read is at most PresenceTTL old.
+func (v *View) recent(ctx context.Context, age time.Duration) (core.Fleet, error) {
 	if f, ok := v.fresh(age); ok {
 		return f, nil
 	}

@@ -27,11 +27,11 @@ type Gatherer[T any] struct {
 	stop  context.CancelFunc
 	calls chan struct{} // one token per batch that is being sent
 
-	mu     sync.Mutex
-	batch  []T
-	timer  *time.Timer
-	flying sync.WaitGroup
-	closed bool
+	mu      sync.Mutex
+	batch   []T
+	timer   *time.Timer
+	calling sync.WaitGroup
+	closed  bool
 }
 
 // New makes a Gatherer. do sends one batch; it is called from several goroutines at once. Its context ends after the
@@ -88,7 +88,7 @@ func (g *Gatherer[T]) sendLocked() {
 	if g.batch = nil; len(batch) == 0 {
 		return
 	}
-	g.flying.Go(func() {
+	g.calling.Go(func() {
 		g.calls <- struct{}{}
 		defer func() { <-g.calls }()
 		ctx, cancel := context.WithTimeout(g.life, g.opts.Timeout)
@@ -104,18 +104,18 @@ func (g *Gatherer[T]) Close(ctx context.Context) error {
 	g.closed = true
 	g.sendLocked()
 	g.mu.Unlock()
-	landed := make(chan struct{})
+	sent := make(chan struct{})
 	go func() {
-		defer close(landed)
-		g.flying.Wait()
+		defer close(sent)
+		g.calling.Wait()
 	}()
 	var err error
 	select {
-	case <-landed:
+	case <-sent:
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
 	g.stop()
-	<-landed
+	<-sent
 	return err
 }

@@ -16,7 +16,7 @@ type Poll[T any] struct {
 	mu      sync.Mutex
 	waiting bool // a caller waits
 	max     int  // the caller's maximum
-	flying  bool // a call is running
+	calling bool // a call is running
 	result  chan polled[T]
 }
 
@@ -36,9 +36,9 @@ func NewPoll[T any](fetch func(max int) ([]T, error), giveBack func([]T)) *Poll[
 func (p *Poll[T]) Wait(ctx context.Context, max int) ([]T, error) {
 	p.mu.Lock()
 	p.waiting, p.max = true, max
-	if !p.flying {
-		p.flying = true
-		p.running.Go(p.fly)
+	if !p.calling {
+		p.calling = true
+		p.running.Go(p.callUntilDone)
 	}
 	p.mu.Unlock()
 	select {
@@ -56,26 +56,26 @@ func (p *Poll[T]) Wait(ctx context.Context, max int) ([]T, error) {
 	return r.messages, r.err
 }
 
-// fly makes calls until messages arrive, a call fails, or a call ends and no caller waits.
-func (p *Poll[T]) fly() {
+// callUntilDone makes calls until messages arrive, a call fails, or a call ends and no caller waits.
+func (p *Poll[T]) callUntilDone() {
 	for {
 		p.mu.Lock()
 		max := p.max
 		p.mu.Unlock()
-		if p.landed(p.fetch(max)) {
+		if p.passOn(p.fetch(max)) {
 			return
 		}
 	}
 }
 
-// landed passes a call's result on, and reports whether that was the last call.
-func (p *Poll[T]) landed(messages []T, err error) bool {
+// passOn passes a call's result on, and reports whether that was the last call.
+func (p *Poll[T]) passOn(messages []T, err error) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(messages) == 0 && err == nil && p.waiting {
 		return false
 	}
-	p.flying = false
+	p.calling = false
 	if p.waiting {
 		p.waiting = false
 		kept := min(len(messages), p.max)

@@ -129,14 +129,14 @@ func (g Groups) Names() []string { return g.names }
 
 // Of returns the name of a type's group, or "" if it is in none.
 func (g Groups) Of(typ string) string {
-	if n := g.Place(typ); n > 0 {
+	if n := g.NumberOf(typ); n > 0 {
 		return g.names[n-1]
 	}
 	return ""
 }
 
-// Place returns the number of a type's group, starting at 1, or 0 if it is in none.
-func (g Groups) Place(typ string) int {
+// NumberOf returns the number of a type's group, starting at 1, or 0 if it is in none.
+func (g Groups) NumberOf(typ string) int {
 	if len(g.names) == 0 {
 		return 0
 	}
@@ -195,5 +195,5 @@ func (k Key) String() string {
 	return k.Group + " " + k.Priority.String()
 }
 
-// PlaceOf returns the index in Groups.Keys of the queue of a priority and a group's number.
-func PlaceOf(p core.Priority, group int) int { return group*len(core.Priorities) + int(p) - 1 }
+// IndexOf returns the index in Groups.Keys of the queue of a priority and a group's number.
+func IndexOf(p core.Priority, group int) int { return group*len(core.Priorities) + int(p) - 1 }

@@ -35,7 +35,7 @@ func TestTypesBelongToGroups(t *testing.T) {
 	var names []string
 	for i, key := range g.Keys() {
 		names = append(names, key.String())
-		if at := PlaceOf(key.Priority, i/len(core.Priorities)); at != i {
+		if at := IndexOf(key.Priority, i/len(core.Priorities)); at != i {
 			t.Errorf("the place of %s is %d, want %d", key, at, i)
 		}
 	}

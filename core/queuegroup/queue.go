@@ -98,7 +98,7 @@ type Topic struct {
 func (t *Topic) Send(ctx context.Context, messages []core.Message) []error {
 	parts := make([][]int, len(t.topics)) // indexes in messages, by topic
 	for i := range messages {
-		n := t.groups.Place(messages[i].Type)
+		n := t.groups.NumberOf(messages[i].Type)
 		parts[n] = append(parts[n], i)
 	}
 	errs := make([]error, len(messages))
@@ -146,8 +146,8 @@ func GroupsOfTopics(topics map[core.Priority]core.Topic) Groups {
 	return Groups{}
 }
 
-// TopicsByPlace returns the topics of a priority by group number: only one if there are no groups.
-func TopicsByPlace(topic core.Topic) []core.Topic {
+// TopicsByGroup returns the topics of a priority by group number: only one if there are no groups.
+func TopicsByGroup(topic core.Topic) []core.Topic {
 	if grouped, ok := topic.(*Topic); ok {
 		return grouped.topics
 	}

@@ -128,7 +128,7 @@ func (r *Rule) Plan(state State, now time.Time, policy Policy, maxRuns int) Plan
 	p := newPlanner(r, state, now, policy, maxRuns)
 	if !state.Next.IsZero() && p.from <= p.to {
 		for _, s := range p.sections() {
-			if !p.walk(s) {
+			if !p.accountSection(s) {
 				break
 			}
 		}

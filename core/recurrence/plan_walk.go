@@ -2,15 +2,15 @@ package recurrence
 
 import "time"
 
-// walk accounts for one section. It returns false if the plan is full.
-func (p *planner) walk(s section) bool {
+// accountSection accounts for one section. It returns false if the plan is full.
+func (p *planner) accountSection(s section) bool {
 	for at := s.from; at <= s.to; {
 		if s.fate == cover || s.fate == skip || !p.mayRun(s) {
-			p.ranges(at, s)
+			p.accountRanges(at, s)
 			break
 		}
 		if p.policy.Overlap == OverlapCancelRunning && at < p.newest {
-			p.ranges(at, section{at, p.newest - 1, s.fate, s.reason})
+			p.accountRanges(at, section{at, p.newest - 1, s.fate, s.reason})
 			at = p.newest
 		}
 		m, ok := p.rule.nextAt(at, true, &p.steps)
@@ -22,7 +22,7 @@ func (p *planner) walk(s section) bool {
 			p.reached = m.at - 1
 			return false
 		}
-		p.one(m, s)
+		p.accountOne(m, s)
 		at = m.at + 1
 	}
 	p.reached = s.to
@@ -42,8 +42,8 @@ func (p *planner) mayRun(s section) bool {
 	return true
 }
 
-// ranges accounts for the rest of a section without runs.
-func (p *planner) ranges(from int64, s section) {
+// accountRanges accounts for the rest of a section without runs.
+func (p *planner) accountRanges(from int64, s section) {
 	for _, part := range p.rule.spans(from, s.to, &p.steps) {
 		outcome, reason := Skipped, s.reason
 		switch {
@@ -64,15 +64,15 @@ func (p *planner) ranges(from int64, s section) {
 		if part.dropped == "" && reason == ReasonLimit {
 			p.out.Limited += part.count
 		}
-		p.enter(part, outcome, reason)
+		p.appendEntry(part, outcome, reason)
 	}
 }
 
-// one accounts for one instant of a section with runs.
-func (p *planner) one(m moment, s section) {
+// accountOne accounts for one instant of a section with runs.
+func (p *planner) accountOne(m moment, s section) {
 	part := stretch{from: m.at, to: m.at, count: 1, dropped: m.dropped}
 	if m.dropped != "" {
-		p.enter(part, Skipped, m.dropped)
+		p.appendEntry(part, Skipped, m.dropped)
 		return
 	}
 	job := Run{ScheduledFor: p.rule.time(m.at), Covers: 1, CatchUp: s.fate == lateRun}
@@ -94,7 +94,7 @@ func (p *planner) one(m moment, s section) {
 	if s.fate == lateRun {
 		outcome = CaughtUp
 	}
-	p.enter(part, outcome, "")
+	p.appendEntry(part, outcome, "")
 }
 
 // giveUpCovered turns the covered entries into skipped ones, because the run that was to cover them is not made.
@@ -107,8 +107,8 @@ func (p *planner) giveUpCovered() {
 	p.pending = 0
 }
 
-// enter appends to the ledger, or extends its last entry if that has the same outcome.
-func (p *planner) enter(part stretch, outcome Outcome, reason Reason) {
+// appendEntry appends to the ledger, or extends its last entry if that has the same outcome.
+func (p *planner) appendEntry(part stretch, outcome Outcome, reason Reason) {
 	from, to := p.rule.time(part.from), p.rule.time(part.to)
 	if n := len(p.out.Entries); n > 0 {
 		if e := &p.out.Entries[n-1]; e.Outcome == outcome && e.Reason == reason {

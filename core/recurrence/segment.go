@@ -18,9 +18,9 @@ func jump(change int64) (gap, overlap int64) {
 	return 0, 0
 }
 
-// kept returns the part [from, to) of the segment whose matches are due. The second pass of an overlap is the start of a
+// dueRange returns the part [from, to) of the segment whose matches are due. The second pass of an overlap is the start of a
 // segment, and the first pass is the end of the segment before.
-func (r *Rule) kept(g segment) (from, to int64) {
+func (r *Rule) dueRange(g segment) (from, to int64) {
 	from, to = g.start, g.end
 	if !r.fields.fixed {
 		return from, to
@@ -34,8 +34,8 @@ func (r *Rule) kept(g segment) (from, to int64) {
 	return from, to
 }
 
-// swallowed returns the length of the gap before the segment for a fixed-time rule, or 0 for others.
-func (r *Rule) swallowed(g segment) int64 {
+// gapBefore returns the length of the gap before the segment for a fixed-time rule, or 0 for others.
+func (r *Rule) gapBefore(g segment) int64 {
 	if !r.fields.fixed {
 		return 0
 	}
@@ -45,13 +45,13 @@ func (r *Rule) swallowed(g segment) int64 {
 
 // first returns the first moment of the segment at or after x. With all it includes dropped ones.
 func (r *Rule) first(g segment, x int64, all bool, steps *int) (moment, bool) {
-	from, to := r.kept(g)
+	from, to := r.dueRange(g)
 	if all {
 		from, to = g.start, g.end
 	}
 	wall, real := r.fields.next(max(x, from)+g.offset, to+g.offset, steps)
 	match := r.match(g, wall-g.offset)
-	made, ok := r.firstMade(g, x, all, steps)
+	made, ok := r.firstInGap(g, x, all, steps)
 	switch {
 	case !ok:
 		return match, real
@@ -63,10 +63,10 @@ func (r *Rule) first(g segment, x int64, all bool, steps *int) (moment, bool) {
 
 // last returns the last moment of the segment at or before x that is not dropped.
 func (r *Rule) last(g segment, x int64, steps *int) (moment, bool) {
-	from, to := r.kept(g)
+	from, to := r.dueRange(g)
 	wall, real := r.fields.last(from+g.offset, min(x+1, to)+g.offset, steps)
 	match := r.match(g, wall-g.offset)
-	made, ok := r.lastMade(g, x, steps)
+	made, ok := r.lastInGap(g, x, steps)
 	if ok && (!real || made.at >= match.at) {
 		return made, true
 	}
@@ -81,40 +81,40 @@ func (r *Rule) match(g segment, at int64) moment {
 	if at < g.start+opened || at >= g.end-closed {
 		m.dst = OverlapMark
 	}
-	if from, to := r.kept(g); at < from || at >= to {
+	if from, to := r.dueRange(g); at < from || at >= to {
 		m.dropped = ReasonDSTOverlap
 	}
 	return m
 }
 
-// firstMade returns the first moment at or after x that is made up for the gap before the segment.
-func (r *Rule) firstMade(g segment, x int64, all bool, steps *int) (moment, bool) {
-	gap := r.swallowed(g)
+// firstInGap returns the first moment at or after x that is made up for the gap before the segment.
+func (r *Rule) firstInGap(g segment, x int64, all bool, steps *int) (moment, bool) {
+	gap := r.gapBefore(g)
 	if r.gap != Shift {
 		if x > g.start {
 			return moment{}, false
 		}
-		return r.made(g, gap, all, steps)
+		return r.gapMoment(g, gap, all, steps)
 	}
 	wall, ok := r.fields.next(max(x, g.start)+g.before, g.start+gap+g.before, steps)
 	return moment{at: wall - g.before, dst: GapMark}, ok
 }
 
-// lastMade returns the last moment at or before x that is made up for the gap before the segment.
-func (r *Rule) lastMade(g segment, x int64, steps *int) (moment, bool) {
-	gap := r.swallowed(g)
+// lastInGap returns the last moment at or before x that is made up for the gap before the segment.
+func (r *Rule) lastInGap(g segment, x int64, steps *int) (moment, bool) {
+	gap := r.gapBefore(g)
 	if r.gap != Shift {
 		if x < g.start {
 			return moment{}, false
 		}
-		return r.made(g, gap, false, steps)
+		return r.gapMoment(g, gap, false, steps)
 	}
 	wall, ok := r.fields.last(g.start+g.before, min(x+1, g.start+gap)+g.before, steps)
 	return moment{at: wall - g.before, dst: GapMark}, ok
 }
 
-// made returns the one moment that replaces all matches of the gap.
-func (r *Rule) made(g segment, gap int64, all bool, steps *int) (moment, bool) {
+// gapMoment returns the one moment that replaces all matches of the gap.
+func (r *Rule) gapMoment(g segment, gap int64, all bool, steps *int) (moment, bool) {
 	if gap == 0 || r.gap == SkipGap && !all {
 		return moment{}, false
 	}

@@ -55,7 +55,7 @@ func (r *Rule) spans(from, to int64, steps *int) []stretch {
 
 // addSegment adds the stretches of one segment in [from, to].
 func (r *Rule) addSegment(found *stretches, g segment, from, to int64, steps *int) {
-	if gap := r.swallowed(g); gap > 0 && from < g.start+gap {
+	if gap := r.gapBefore(g); gap > 0 && from < g.start+gap {
 		if r.gap == Shift { // shifted matches mix with those of the time they move to: handle them one by one
 			for m, ok := r.first(g, from, true, steps); ok && m.at < min(g.start+gap, to+1); m, ok = r.first(g, from, true, steps) {
 				found.add(m.at, m.at, 1, m.dropped)
@@ -67,7 +67,7 @@ func (r *Rule) addSegment(found *stretches, g segment, from, to int64, steps *in
 			from = m.at + 1
 		}
 	}
-	begin, end := r.kept(g)
+	begin, end := r.dueRange(g)
 	for _, part := range [...]struct {
 		from, to int64 // [from, to)
 		dropped  Reason

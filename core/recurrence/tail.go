@@ -129,8 +129,8 @@ func (t *tail) in(year int) [2]change {
 	return [2]change{a, b}
 }
 
-// around returns the changes of a year and its neighbours, in order.
-func (t *tail) around(year int) [6]change {
+// changesNear returns the changes of a year and its neighbours, in order.
+func (t *tail) changesNear(year int) [6]change {
 	a, b, c := t.in(year-1), t.in(year), t.in(year+1)
 	return [6]change{a[0], a[1], b[0], b[1], c[0], c[1]}
 }

@@ -106,7 +106,7 @@ func (z *zoneTable) segment(at int64) segment {
 func (z *zoneTable) continueByTail(g *segment, at int64) {
 	year := time.Unix(max(at, z.listed), 0).UTC().Year()
 	last := change{at: z.listed}
-	for _, next := range z.tail.around(year) {
+	for _, next := range z.tail.changesNear(year) {
 		switch {
 		case next.at <= z.listed:
 		case last.at == z.listed && next.offset == g.offset: // changes nothing: the list ends within its half of the year

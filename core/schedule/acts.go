@@ -88,7 +88,7 @@ func (a *Acts) Put(ctx context.Context, tenant, name string, rule core.ScheduleR
 	if err := a.Check(tenant, name, &rule, now); err != nil {
 		return s, false, err
 	}
-	if err := a.deliver(ctx, &rule); err != nil {
+	if err := a.markDelivered(ctx, &rule); err != nil {
 		return s, false, err
 	}
 	for round := range scheduleRounds {
@@ -135,8 +135,8 @@ func (a *Acts) create(ctx context.Context, tenant, name string, rule core.Schedu
 	return s, err
 }
 
-// deliver marks the schedule's type as delivered if its jobs carry a target.
-func (a *Acts) deliver(ctx context.Context, rule *core.ScheduleRule) error {
+// markDelivered marks the schedule's type as delivered if its jobs carry a target.
+func (a *Acts) markDelivered(ctx context.Context, rule *core.ScheduleRule) error {
 	switch {
 	case len(rule.Target) == 0:
 		return nil
@@ -204,7 +204,7 @@ func (a *Acts) pause(ctx context.Context, tenant, name string, paused bool) (cor
 
 // Trigger makes a run now, outside the rule: it is not in the ledger, and the overlap policy does not apply.
 func (a *Acts) Trigger(ctx context.Context, tenant, name string) (jobID int64, err error) {
-	ids, err := a.runs(ctx, tenant, name, func(_ *core.Schedule, now time.Time) []core.Run {
+	ids, err := a.makeRuns(ctx, tenant, name, func(_ *core.Schedule, now time.Time) []core.Run {
 		return []core.Run{{Schedule: name, ScheduledFor: now.Truncate(time.Microsecond)}}
 	})
 	if err != nil {
@@ -251,7 +251,7 @@ func (a *Acts) Backfill(ctx context.Context, tenant, name string, from, to time.
 		out.Next = instants[limit]
 		instants = instants[:limit]
 	}
-	out.Made, err = a.runs(ctx, tenant, name, func(s *core.Schedule, _ time.Time) []core.Run {
+	out.Made, err = a.makeRuns(ctx, tenant, name, func(s *core.Schedule, _ time.Time) []core.Run {
 		runs := make([]core.Run, len(instants))
 		for i, at := range instants {
 			runs[i] = core.Run{Schedule: s.Name, ScheduledFor: at, CatchUp: true}
@@ -274,8 +274,8 @@ func instantsOf(rule *recurrence.Rule, from, to time.Time, limit int) (list []ti
 	return list
 }
 
-// runs creates jobs of a schedule outside its rule.
-func (a *Acts) runs(ctx context.Context, tenant, name string, of func(s *core.Schedule, now time.Time) []core.Run) ([]int64, error) {
+// makeRuns creates jobs of a schedule outside its rule.
+func (a *Acts) makeRuns(ctx context.Context, tenant, name string, of func(s *core.Schedule, now time.Time) []core.Run) ([]int64, error) {
 	for round := range scheduleRounds {
 		waitBetweenRounds(ctx, round)
 		s, err := a.store.GetSchedule(ctx, tenant, name)

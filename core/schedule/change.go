@@ -51,7 +51,7 @@ func Pause(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) (*P
 // if the definitions are equal and the schedule is not stuck. If the plan has More, apply it and plan again.
 func Redefine(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) (*Plan, error) {
 	unchanged := equal(r, &s.Rule)
-	if p, err := release(s, now, o); p != nil || err != nil {
+	if p, err := unstick(s, now, o); p != nil || err != nil {
 		if p != nil {
 			p.More = !unchanged
 		}
@@ -69,7 +69,7 @@ func Redefine(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) 
 	case onlyPaused:
 		return Resume(s, r, now, o)
 	}
-	p, err := settle(s, r, now, o)
+	p, err := accountUpTo(s, r, now, o)
 	switch {
 	case errors.Is(err, ErrUnreadable):
 		return replace(s, r, now, o)
@@ -114,8 +114,8 @@ func equal(r *core.ScheduleRule, other *core.ScheduleRule) bool {
 	return err == nil && bytes.Equal(one, two) && bytes.Equal(r.Payload, other.Payload)
 }
 
-// settle accounts for all instants up to now before the definition changes; instants in a pause are skipped.
-func settle(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) (*Plan, error) {
+// accountUpTo accounts for all instants up to now before the definition changes; instants in a pause are skipped.
+func accountUpTo(s *core.Schedule, r *core.ScheduleRule, now time.Time, o Options) (*Plan, error) {
 	if s.State.PausedAt.IsZero() {
 		old := *s
 		if r.Missed == "skip" {

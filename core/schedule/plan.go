@@ -139,13 +139,13 @@ func account(s *core.Schedule, rule *recurrence.Rule, from recurrence.State, now
 		for at < len(plan.Runs) && storeTime(plan.Runs[at].ScheduledFor).Before(row.From) {
 			at++
 		}
-		at = spread(s, p, row, plan.Runs, made, at)
+		at = addRunRows(s, p, row, plan.Runs, made, at)
 	}
 	return p
 }
 
-// spread writes the ledger rows of an entry with runs: one row per run, so that each row has its job.
-func spread(s *core.Schedule, p *Plan, row core.Ledgered, runs []recurrence.Run, made []int, at int) int {
+// addRunRows writes the ledger rows of an entry with runs: one row per run, so that each row has its job.
+func addRunRows(s *core.Schedule, p *Plan, row core.Ledgered, runs []recurrence.Run, made []int, at int) int {
 	if row.Outcome == core.OccurrenceCovered {
 		if at < len(runs) {
 			row.Job = made[at]

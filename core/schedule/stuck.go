@@ -29,9 +29,9 @@ func Stuck(s *core.Schedule, rule *recurrence.Rule) string {
 
 func farAhead(t time.Time) bool { return t.UTC().Year() > lastYear }
 
-// release returns the step that lets a stuck schedule come due again, or nil if it is not stuck. Instants since Accounted
+// unstick returns the step that lets a stuck schedule come due again, or nil if it is not stuck. Instants since Accounted
 // follow the missed policy. If Accounted is unusable, the ledger continues at now.
-func release(s *core.Schedule, now time.Time, o Options) (*Plan, error) {
+func unstick(s *core.Schedule, now time.Time, o Options) (*Plan, error) {
 	if farAhead(s.State.Accounted) {
 		return replace(s, &s.Rule, now, o)
 	}

@@ -49,9 +49,9 @@ func (l *lane) wanted(round, now time.Time) bool {
 	return l.seenAt.IsZero() || l.seenAt.Before(round) || !l.dueAt.After(now)
 }
 
-// ask returns the lane's quota for a claim sent now. It drops the mark if the full range was not claimed for a while,
+// claimQuota returns the lane's quota for a claim sent now. It drops the mark if the full range was not claimed for a while,
 // because rows with a past run_at may have been committed late.
-func (l *lane) ask(now time.Time) core.Quota {
+func (l *lane) claimQuota(now time.Time) core.Quota {
 	if now.Sub(l.fullAt) >= fullRange {
 		l.after = core.Mark{}
 	}
@@ -68,13 +68,13 @@ func (l *lane) ask(now time.Time) core.Quota {
 	return q
 }
 
-// took records the rows that a claim returned for the lane's quota. It keeps a mark only while the lane is busy: then many
+// recordTaken records the rows that a claim returned for the lane's quota. It keeps a mark only while the lane is busy: then many
 // dead index entries lie before the mark, and a row that it hides for a moment would have to wait anyway.
-func (l *lane) took(t core.Taken, dueAt time.Time) {
+func (l *lane) recordTaken(t core.Taken, dueAt time.Time) {
 	full := t.N >= l.quota
 	l.taken, l.dueAt = t.N, dueAt
 	if l.perTenant > 0 {
-		l.busy = l.tookByTenant(t, full)
+		l.busy = l.adaptTenantShare(t, full)
 	} else {
 		l.busy = full
 		if full && t.Tenants {
@@ -87,12 +87,12 @@ func (l *lane) took(t core.Taken, dueAt time.Time) {
 	case t.Last != (core.Mark{}):
 		l.after = t.Last
 	}
-	l.settle(t.N, l.busy)
+	l.charge(t.N, l.busy)
 }
 
-// tookByTenant adapts how many rows a tenant gets in one claim: fewer if not all tenants had a turn, more if all had one and
+// adaptTenantShare adapts how many rows a tenant gets in one claim: fewer if not all tenants had a turn, more if all had one and
 // slots were left. It stops dividing by tenant when whole quotas leave slots empty. It reports whether more rows may be due.
-func (l *lane) tookByTenant(t core.Taken, full bool) bool {
+func (l *lane) adaptTenantShare(t core.Taken, full bool) bool {
 	l.tenantAfter = t.LastTenant
 	switch {
 	case t.Wrapped && !full && (t.N == 0 || l.perTenant >= l.quota):

@@ -29,7 +29,7 @@ func (l *LanePlan) Quotas(credits map[queuegroup.Key]int, limit int, now time.Ti
 		if w.DueIn > elapsed || !w.Priority.Valid() {
 			continue
 		}
-		q := &queues[queuegroup.PlaceOf(w.Priority, l.Groups.Place(w.Type))]
+		q := &queues[queuegroup.IndexOf(w.Priority, l.Groups.NumberOf(w.Type))]
 		if len(q.lanes) == 0 {
 			q.credit = credits[l.Groups.KeyOf(w.Priority, w.Type)]
 			wants[w.Priority-1] += q.credit
@@ -44,7 +44,7 @@ func (l *LanePlan) Quotas(credits map[queuegroup.Key]int, limit int, now time.Ti
 		if among[i] == 0 {
 			continue
 		}
-		of := everyNth(queues, i, len(core.Priorities))
+		of := queuesOfPriority(queues, i, len(core.Priorities))
 		shareEqually(share, of, l.first)
 		for _, q := range of {
 			quotas = l.divideQueue(quotas, q, max(1, MaxQuotas/among[i]), now)
@@ -59,8 +59,8 @@ type dueQueue struct {
 	credit, share int
 }
 
-// everyNth returns the queues of one priority.
-func everyNth(queues []dueQueue, first, n int) (of []*dueQueue) {
+// queuesOfPriority returns the queues of one priority.
+func queuesOfPriority(queues []dueQueue, first, n int) (of []*dueQueue) {
 	for i := first; i < len(queues); i += n {
 		if len(queues[i].lanes) > 0 {
 			of = append(of, &queues[i])
@@ -82,7 +82,7 @@ func (l *LanePlan) divideQueue(quotas []core.Quota, q *dueQueue, maxLanes int, n
 	for _, lane := range lanes {
 		if lane.quota > 0 {
 			l.asked = append(l.asked, lane)
-			quotas = append(quotas, lane.ask(now))
+			quotas = append(quotas, lane.claimQuota(now))
 		}
 	}
 	return quotas
@@ -127,7 +127,7 @@ func (l *LanePlan) Learn(res core.TickResult, now time.Time) {
 	asked := map[laneKey]bool{}
 	for i, lane := range l.asked {
 		if i < len(res.Taken) {
-			lane.took(res.Taken[i], now)
+			lane.recordTaken(res.Taken[i], now)
 			asked[laneKey{lane.priority, lane.typ}] = true
 		}
 	}
@@ -144,9 +144,9 @@ func (l *LanePlan) Learn(res core.TickResult, now time.Time) {
 	l.waiting, l.lanes, l.unasked, l.asked = res.Waiting, kept, unasked, l.asked[:0]
 }
 
-// Made records lanes with jobs that were created since the last pass and whose types are published. The next pass claims
+// RecordCreated records lanes with jobs that were created since the last pass and whose types are published. The next pass claims
 // from these lanes too.
-func (l *LanePlan) Made(lanes []core.Lane) {
+func (l *LanePlan) RecordCreated(lanes []core.Lane) {
 	for _, m := range lanes {
 		if i := slices.IndexFunc(l.waiting, func(w core.Lane) bool { return keyOf(w) == keyOf(m) }); i >= 0 {
 			l.waiting[i].DueIn = min(l.waiting[i].DueIn, 0)

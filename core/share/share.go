@@ -173,7 +173,7 @@ func (s *Shares) Plan(now time.Time, free, reserved int) []core.Quota {
 	for _, l := range probes {
 		l.quota++
 	}
-	return s.ask(now)
+	return s.claimQuota(now)
 }
 
 // pick returns the lanes for which so returns true, at most MaxQuotas; those that have waited longest for a claim come
@@ -217,13 +217,13 @@ func (s *Shares) share(now time.Time, takers []*lane, open, reserved int) {
 	}
 }
 
-// ask returns the lanes' quotas for a claim.
-func (s *Shares) ask(now time.Time) []core.Quota {
+// claimQuota returns the lanes' quotas for a claim.
+func (s *Shares) claimQuota(now time.Time) []core.Quota {
 	s.asked = s.asked[:0]
 	var quotas []core.Quota
 	for _, l := range s.lanes {
 		if l.quota > 0 {
-			quotas = append(quotas, l.ask(now))
+			quotas = append(quotas, l.claimQuota(now))
 			s.asked = append(s.asked, l)
 		}
 	}
@@ -235,7 +235,7 @@ func (s *Shares) ask(now time.Time) []core.Quota {
 func (s *Shares) RecordTaken(taken []core.Taken, dueAt time.Time) {
 	for i, l := range s.asked {
 		if i < len(taken) {
-			l.took(taken[i], dueAt)
+			l.recordTaken(taken[i], dueAt)
 		}
 	}
 	for _, g := range s.groups {
@@ -244,7 +244,7 @@ func (s *Shares) RecordTaken(taken []core.Taken, dueAt time.Time) {
 			n += l.taken
 			busy = busy || l.busy
 		}
-		g.settle(max(n-g.reserved, 0), busy)
+		g.charge(max(n-g.reserved, 0), busy)
 	}
 	s.asked = s.asked[:0]
 }
@@ -262,8 +262,8 @@ func (s *Shares) Forget() {
 
 func (c *claimant) reset() { c.added, c.quota = 0, 0 }
 
-// settle charges n claimed slots. A claimant that is not busy loses its owed slots.
-func (c *claimant) settle(n int, busy bool) {
+// charge charges n claimed slots. A claimant that is not busy loses its owed slots.
+func (c *claimant) charge(n int, busy bool) {
 	c.owed -= float64(n)
 	if !busy {
 		c.owed = 0

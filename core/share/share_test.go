@@ -263,8 +263,8 @@ func TestLaneTenants(t *testing.T) {
 	step := func(quota int, tk core.Taken) core.Quota {
 		l.reset()
 		l.quota = quota
-		q := l.ask(time.Unix(0, 0))
-		l.took(tk, time.Time{})
+		q := l.claimQuota(time.Unix(0, 0))
+		l.recordTaken(tk, time.Time{})
 		return q
 	}
 	if q := step(160, core.Taken{N: 160, Tenants: true, Last: core.Mark{ID: 1}}); q.PerTenant != 0 || l.perTenant != 10 || !l.busy {

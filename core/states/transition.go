@@ -97,7 +97,7 @@ func Transition(from core.Status, event Event, f Facts) Move {
 		return stay(Ignored)
 	case EventClaim:
 		if from == core.Scheduled {
-			return begin(f)
+			return claimMove(f)
 		}
 		return stay(Ignored)
 	case EventRepublish:
@@ -125,8 +125,8 @@ func Transition(from core.Status, event Event, f Facts) Move {
 	return stay(Ignored)
 }
 
-// begin is the move of a claim or a start that found its row.
-func begin(f Facts) Move {
+// claimMove is the move of a claim or a start that found its row.
+func claimMove(f Facts) Move {
 	switch {
 	case f.Expired:
 		return Move{Verdict: Applied, Next: core.Cancelled}
@@ -143,7 +143,7 @@ func startMove(from core.Status, event Event, f Facts) Move {
 	case event == EventUnhandled:
 		return Move{Verdict: Applied, Next: core.Scheduled, Token: 1}
 	}
-	return begin(f)
+	return claimMove(f)
 }
 
 // holderMove is the move of a worker's write with its token.

@@ -26,11 +26,11 @@ type Store interface {
 // answer, the clock continues from the last reading, or uses this process's clock if there is none. It is safe for
 // concurrent use.
 type Clock struct {
-	store Store
-	here  func() moment
-	mu    sync.Mutex // of readings
-	last  atomic.Pointer[clockReading]
-	busy  atomic.Bool // a background reading is running
+	store  Store
+	clocks func() moment
+	mu     sync.Mutex // of readings
+	last   atomic.Pointer[clockReading]
+	busy   atomic.Bool // a background reading is running
 }
 
 // moment is one moment on the two clocks of this process.
@@ -49,7 +49,7 @@ type clockReading struct {
 // New returns the clock of store. The first call of Now reads it.
 func New(store Store) *Clock {
 	start := time.Now()
-	return &Clock{store: store, here: func() moment {
+	return &Clock{store: store, clocks: func() moment {
 		now := time.Now()
 		return moment{now.Round(0), now.Sub(start)}
 	}}
@@ -57,18 +57,18 @@ func New(store Store) *Clock {
 
 // Now returns the store's time.
 func (c *Clock) Now() time.Time {
-	now := c.here()
+	now := c.clocks()
 	r := c.last.Load()
 	switch {
-	case r == nil || !r.holds(now):
+	case r == nil || !r.usable(now):
 		r = c.read(r)
-	case r.age(now) > r.fresh() && c.busy.CompareAndSwap(false, true):
+	case r.age(now) > r.maxAge() && c.busy.CompareAndSwap(false, true):
 		go func() {
 			defer c.busy.Store(false)
 			c.read(r)
 		}()
 	}
-	return r.store.Add(r.age(c.here()))
+	return r.store.Add(r.age(c.clocks()))
 }
 
 // read reads the store's time once for all callers that wait. old is the reading that they had.
@@ -80,9 +80,9 @@ func (c *Clock) read(old *clockReading) *clockReading {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), clockTimeout)
 	defer cancel()
-	sent := c.here()
+	sent := c.clocks()
 	said, err := c.store.Now(ctx)
-	r := &clockReading{at: c.here()}
+	r := &clockReading{at: c.clocks()}
 	switch r.store = said.Add((r.at.mono - sent.mono) / 2); {
 	case err == nil:
 	case old != nil && old.steady(r.at):
@@ -96,16 +96,16 @@ func (c *Clock) read(old *clockReading) *clockReading {
 
 func (r *clockReading) age(now moment) time.Duration { return now.mono - r.at.mono }
 
-// fresh returns the age at which a reading is renewed.
-func (r *clockReading) fresh() time.Duration {
+// maxAge returns the age at which a reading is renewed.
+func (r *clockReading) maxAge() time.Duration {
 	if r.failed {
 		return clockTimeout
 	}
 	return clockAge
 }
 
-// holds reports whether the time can still be computed from this reading.
-func (r *clockReading) holds(now moment) bool { return r.age(now) <= clockLongest && r.steady(now) }
+// usable reports whether the time can still be computed from this reading.
+func (r *clockReading) usable(now moment) bool { return r.age(now) <= clockLongest && r.steady(now) }
 
 // steady reports whether this process's two clocks advanced equally since the reading: it was not frozen, and no clock was
 // set.

@@ -73,7 +73,7 @@ func TestStoreClockAfterAJump(t *testing.T) {
 			store := &aheadClock{}
 			c := New(store)
 			now := moment{wall: time.Now().Round(0)}
-			c.here = func() moment { return now }
+			c.clocks = func() moment { return now }
 			c.Now()
 			now = moment{now.wall.Add(by + time.Second), time.Second}
 			store.ahead = time.Hour

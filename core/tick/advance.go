@@ -73,7 +73,7 @@ func (b *batch) write(ctx context.Context) error {
 	}
 	if len(made) > 0 {
 		b.t.wake(slices.Collect(maps.Keys(made)))
-		if b.t.dispatcher != nil && b.t.dispatcher.made(ctx, made) {
+		if b.t.dispatcher != nil && b.t.dispatcher.recordCreated(ctx, made) {
 			b.report.More = true // the new jobs must be published
 		}
 	}

@@ -10,8 +10,8 @@ import (
 // unservedAtOnce is the maximum number of reported lanes that no queue serves.
 const unservedAtOnce = 100
 
-// nameUnserved reports lanes with due jobs of a priority that does not exist: no worker claims them, and no error is raised.
-func (t *Ticker) nameUnserved(ctx context.Context, p *pass) error {
+// reportUnserved reports lanes with due jobs of a priority that does not exist: no worker claims them, and no error is raised.
+func (t *Ticker) reportUnserved(ctx context.Context, p *pass) error {
 	var faults []core.RowFault
 	for _, lane := range p.res.Unserved[:min(len(p.res.Unserved), unservedAtOnce)] {
 		if lane.DueIn <= 0 {
@@ -35,8 +35,8 @@ func (t *Ticker) nameDamaged(ctx context.Context, _ *pass) error {
 	return nil
 }
 
-// tellApart reports rows that any process has set apart since the last pass.
-func (t *Ticker) tellApart(ctx context.Context, _ *pass) error {
+// reportApart reports rows that any process has set apart since the last pass.
+func (t *Ticker) reportApart(ctx context.Context, _ *pass) error {
 	faults, err := t.store.TellApart(ctx)
 	if err != nil {
 		return fmt.Errorf("tick: %w", err)

@@ -81,9 +81,10 @@ func newDispatcher(store Store, opts Options, failed func(n int, err error)) (*d
 	return d, nil
 }
 
-// made records jobs that were created since the last pass, by lane, and reports whether the next pass must publish any of
-// them. Jobs of types that are not published now wait in the table until a later pass finds them, as submitted jobs do.
-func (d *dispatcher) made(ctx context.Context, jobs map[core.Lane][]*core.NewJob) bool {
+// recordCreated records jobs that were created since the last pass, by lane, and reports whether the next pass must publish
+// any of them. Jobs of types that are not published now wait in the table until a later pass finds them, as submitted jobs
+// do.
+func (d *dispatcher) recordCreated(ctx context.Context, jobs map[core.Lane][]*core.NewJob) bool {
 	published := d.fleet.Publisher(ctx, d.types, d.unannounced)
 	var lanes []core.Lane
 	for lane, of := range jobs {
@@ -91,7 +92,7 @@ func (d *dispatcher) made(ctx context.Context, jobs map[core.Lane][]*core.NewJob
 			lanes = append(lanes, lane)
 		}
 	}
-	d.lanes.Made(lanes)
+	d.lanes.RecordCreated(lanes)
 	return len(lanes) > 0
 }
 

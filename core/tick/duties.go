@@ -62,14 +62,14 @@ var duties = [...]duty{
 		why: "raises and clears alerts about jobs that failed for good",
 	}, {
 		what: "name unserved lanes", every: func(*Options) time.Duration { return core.ApartFirst }, first: true,
-		when: "jobs have a priority that does not exist", due: func(_ *Ticker, p *pass) bool { return len(p.res.Unserved) > 0 }, do: (*Ticker).nameUnserved,
+		when: "jobs have a priority that does not exist", due: func(_ *Ticker, p *pass) bool { return len(p.res.Unserved) > 0 }, do: (*Ticker).reportUnserved,
 		why: "nobody claims such jobs, and no error is raised",
 	}, {
 		what: "name damaged rows", every: func(*Options) time.Duration { return core.ApartFirst }, first: true, do: (*Ticker).nameDamaged,
 		why: "nothing is ever done with them, and no error is raised",
 	}, {
 		what: "report rows set apart", first: true,
-		when: "a row was set apart since", due: func(_ *Ticker, p *pass) bool { return p.res.Untold }, do: (*Ticker).tellApart,
+		when: "a row was set apart since", due: func(_ *Ticker, p *pass) bool { return p.res.Untold }, do: (*Ticker).reportApart,
 		why: "an operator learns of damaged rows",
 	}, {
 		what: "publish alerts", when: "alerts wait for it, and the last publishing is over",

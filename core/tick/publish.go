@@ -27,7 +27,7 @@ var (
 type publisher struct {
 	opts     DispatchOptions
 	groups   queuegroup.Groups
-	lines    []*line // by priority and group, see queuegroup.PlaceOf
+	lines    []*line // by priority and group, see queuegroup.IndexOf
 	onFailed func(n int, err error)
 	life     context.Context // of every Send; cancelled when leaving takes too long
 	stop     context.CancelFunc
@@ -53,8 +53,8 @@ func newPublisher(topics map[core.Priority]core.Topic, opts DispatchOptions, onF
 	keys := p.groups.Keys()
 	p.lines = make([]*line, len(keys))
 	for _, priority := range core.Priorities {
-		for group, topic := range queuegroup.TopicsByPlace(topics[priority]) {
-			at := queuegroup.PlaceOf(priority, group)
+		for group, topic := range queuegroup.TopicsByGroup(topics[priority]) {
+			at := queuegroup.IndexOf(priority, group)
 			p.lines[at] = &line{key: keys[at], topic: topic, slots: make(chan struct{}, opts.Publishers)}
 		}
 	}
@@ -71,7 +71,7 @@ func (p *publisher) publish(jobs []core.Job) {
 			places[i] = -1 // a damaged row; its dispatch lease keeps expiring, and doctor shows it
 			continue
 		}
-		places[i] = queuegroup.PlaceOf(j.Priority, p.groups.Place(j.Type))
+		places[i] = queuegroup.IndexOf(j.Priority, p.groups.NumberOf(j.Type))
 		counts[places[i]]++
 	}
 	byQueue := make([][]core.Message, len(p.lines))
@@ -158,10 +158,10 @@ func (l *line) putBack(refs []core.Ref) {
 // returnFailed ends the dispatch leases of rows whose Send failed, so that the next pass publishes them again with the same
 // token.
 func (p *publisher) returnFailed(ctx context.Context, store core.TickStore) error {
-	return p.undispatch(ctx, store, false)
+	return p.returnToStore(ctx, store, false)
 }
 
-func (p *publisher) undispatch(ctx context.Context, store core.TickStore, all bool) error {
+func (p *publisher) returnToStore(ctx context.Context, store core.TickStore, all bool) error {
 	for _, l := range p.lines {
 		refs := l.take(all)
 		if len(refs) == 0 {
@@ -203,7 +203,7 @@ func (p *publisher) flush(ctx context.Context, store core.TickStore) error {
 	case <-ctx.Done():
 		return errStillPublishing
 	}
-	return p.undispatch(ctx, store, true)
+	return p.returnToStore(ctx, store, true)
 }
 
 // leave calls flush and then cancels Sends that still hang. Nothing is sent afterwards.

@@ -40,7 +40,7 @@ func (t *Ticker) reap(ctx context.Context, p *pass) error {
 			if res.Lost[i].WorkerID == core.TargetWorkerID {
 				unreported++
 			}
-			t.nameSuspect(&res.Lost[i], &ends[i], a)
+			t.reportSuspect(&res.Lost[i], &ends[i], a)
 		}
 	}
 	if unreported > 0 {
@@ -76,8 +76,8 @@ func (t *Ticker) endLost(ctx context.Context, jobs []core.Job, ends []core.End) 
 	return answers, err
 }
 
-// nameSuspect reports a job that became a suspect of ending its workers, or failed because of it.
-func (t *Ticker) nameSuspect(job *core.Job, end *core.End, answer core.EndAnswer) {
+// reportSuspect reports a job that became a suspect of ending its workers, or failed because of it.
+func (t *Ticker) reportSuspect(job *core.Job, end *core.End, answer core.EndAnswer) {
 	if answer.Repeat || len(end.Errors) == 0 {
 		return
 	}

@@ -39,9 +39,9 @@ func (t *Ticker) Run(ctx context.Context) error {
 			// The stop cut the pass off; this is no failure.
 		case err != nil:
 			rest = trouble.wait(t.opts.Chance())
-			t.tellFailure(&trouble, err)
+			t.reportFailure(&trouble, err)
 		default:
-			t.tellRecovery(&trouble)
+			t.reportRecovery(&trouble)
 			if t.leavesIdle(&report, time.Since(began)) {
 				stop()
 			}
@@ -142,8 +142,8 @@ func (f *failures) wait(chance float64) time.Duration {
 	return d/2 + time.Duration(chance*float64(d)/2)
 }
 
-// tellFailure reports a failed pass: at once if its kind differs from the last reported one, otherwise rarely.
-func (t *Ticker) tellFailure(f *failures, err error) {
+// reportFailure reports a failed pass: at once if its kind differs from the last reported one, otherwise rarely.
+func (t *Ticker) reportFailure(f *failures, err error) {
 	f.untold++
 	if now, kind := time.Now(), kindOfOutage(err); f.told != kind || !now.Before(f.nextSay) {
 		t.event(Event{Kind: TickFailed, Err: err, Count: f.untold})
@@ -161,7 +161,7 @@ func kindOfOutage(err error) string {
 	return "other"
 }
 
-func (t *Ticker) tellRecovery(f *failures) {
+func (t *Ticker) reportRecovery(f *failures) {
 	if f.inRow > 0 {
 		t.event(Event{Kind: TickRecovered, Count: f.inRow})
 		f.inRow, f.untold, f.told = 0, 0, ""

@@ -78,7 +78,7 @@ func (t *Cache) Refresh(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	defer t.pass()
+	defer t.releaseTurn()
 	return t.refresh(ctx)
 }
 
@@ -90,7 +90,7 @@ func (t *Cache) RefreshOlder(ctx context.Context, age time.Duration) error {
 	return t.Refresh(ctx)
 }
 
-func (t *Cache) pass() { <-t.turn }
+func (t *Cache) releaseTurn() { <-t.turn }
 
 func (t *Cache) refresh(ctx context.Context) error {
 	began := time.Now()
@@ -127,7 +127,7 @@ func (t *Cache) Fresh(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 	}
-	defer t.pass()
+	defer t.releaseTurn()
 	if v = t.view.Load(); v.version > 0 && v.age(time.Now()) < t.opts.Every {
 		return nil
 	}
@@ -225,7 +225,7 @@ func (t *Cache) MarkDelivered(ctx context.Context, names []string) error {
 // the write.
 func (t *Cache) change(do func(byName map[string]core.JobType)) {
 	t.turn <- struct{}{}
-	defer t.pass()
+	defer t.releaseTurn()
 	v := t.view.Load()
 	if v.version == 0 {
 		return // the first read will include the write

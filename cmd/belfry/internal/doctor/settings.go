@@ -144,7 +144,7 @@ func reach(ctx context.Context, address, host string) (fault string) {
 	}
 	conn, err := dial(ctx, "tcp", host)
 	if err != nil {
-		return dialfault.To(host, err)
+		return dialfault.Describe(host, err)
 	}
 	defer func() { _ = conn.Close() }()
 	if !strings.HasPrefix(address, "amqp") {
@@ -158,9 +158,9 @@ func reach(ctx context.Context, address, host string) (fault string) {
 	}
 	switch {
 	case ctx.Err() != nil:
-		return dialfault.To(host, ctx.Err()) + "; is RabbitMQ running there?"
+		return dialfault.Describe(host, ctx.Err()) + "; is RabbitMQ running there?"
 	case err != nil:
-		return dialfault.To(host, err) + "; is RabbitMQ running there?"
+		return dialfault.Describe(host, err) + "; is RabbitMQ running there?"
 	case first[0] != startFrame:
 		return "no connection to " + host + ": what answers there is not RabbitMQ"
 	}
