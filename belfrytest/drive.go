@@ -59,7 +59,7 @@ func (e *Engine) settle(act string, going []*attempt, done func() bool) (next ti
 		case now.err != nil:
 			e.t.Fatalf("%s: %v", act, now.err)
 		case now.runs > e.opts.MaxRuns:
-			e.t.Fatalf("%s: %d attempts and no end: does work beget work without time passing? Options.MaxRuns allows more.\n%s", act, now.runs, e.describeLive())
+			e.t.Fatalf("%s: %d attempts without an end: do jobs keep submitting jobs that are due at once? Options.MaxRuns allows more.\n%s", act, now.runs, e.describeLive())
 		case !now.busy && (len(due) == 0 || !free):
 			e.claimGate.closeAndWait()
 			if !isClosed(changed) {

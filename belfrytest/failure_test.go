@@ -191,7 +191,7 @@ func TestWorkWithoutEndFailsTheTest(t *testing.T) {
 		e.Submit("note", nil)
 		e.Drain()
 	})
-	if !strings.Contains(said, "Drain: 21 attempts and no end") {
+	if !strings.Contains(said, "Drain: 21 attempts without an end") {
 		t.Errorf("said %s", said)
 	}
 }

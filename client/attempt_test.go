@@ -95,7 +95,7 @@ func TestReceiversReport(t *testing.T) {
 		t.Errorf("of another job: %v", err)
 	}
 	if _, err := reporter.Complete(ctx, d.id, d.token, json.RawMessage("{")); !errors.As(err, new(client.FieldErrors)) {
-		t.Errorf("a result that is no JSON: %v", err)
+		t.Errorf("a result that is not JSON: %v", err)
 	}
 	if got, err := c.Cancel(ctx, d.id); err != nil || !got.CancelWanted {
 		t.Errorf("%+v, %v", got, err)

@@ -114,7 +114,7 @@ func (d *newScheduleDoc) definition(payload json.RawMessage) (NewSchedule, error
 	} {
 		length, err := readDuration(field.text)
 		if err != nil {
-			return made, fmt.Errorf("%s: %q is no duration", field.name, field.text)
+			return made, fmt.Errorf("%s: %q is not a duration", field.name, field.text)
 		}
 		*field.to = length
 	}

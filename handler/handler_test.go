@@ -145,7 +145,7 @@ func TestFaultsOfRegistrationAreToldTogether(t *testing.T) {
 	set.Use(nil)
 	handlers, err := set.Handlers()
 	if err == nil || handlers != nil {
-		t.Fatal("no fault told")
+		t.Fatal("no error")
 	}
 	for _, want := range []string{
 		`type "order": registered twice`, `type "no such type!": type: must be`, `type "nil.function": the function is nil`,

@@ -94,7 +94,7 @@ func (h HTTP) newRequest(ctx context.Context, event HTTPEvent) (*http.Request, e
 	}
 	r, err := http.NewRequestWithContext(ctx, event.RequestContext.HTTP.Method, "/", bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("%w: its method is no method", errEvent)
+		return nil, fmt.Errorf("%w: its method is invalid", errEvent)
 	}
 	if len(body) == 0 {
 		r.Body = http.NoBody

@@ -71,7 +71,7 @@ func TestBatchLeavesTimeToStop(t *testing.T) {
 				<-ctx.Done()
 				stop := time.Since(began)
 				if grace > all/16 || maxTime <= 0 || maxTime >= stop || stop+2*grace+500*time.Millisecond >= o.AnswerBy.Sub(began) || o.AnswerBy.Sub(began) >= all {
-					t.Errorf("of %s: told to stop after %s with a grace of %s, an attempt may take %s, the answer is due after %s", all, stop, grace, maxTime, o.AnswerBy.Sub(began))
+					t.Errorf("of %s: stopped after %s with a grace of %s, an attempt may take %s, the answer is due after %s", all, stop, grace, maxTime, o.AnswerBy.Sub(began))
 				}
 				return nil, nil
 			}

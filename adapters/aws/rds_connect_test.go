@@ -52,7 +52,7 @@ func TestATokenForEachConnection(t *testing.T) {
 	for range 3 {
 		password := func(ctx context.Context) (string, error) { made++; return tokens.Password(ctx) }
 		if _, err := postgres.Open(t.Context(), address, postgres.Options{PoolSize: 1, Password: password}); err == nil {
-			t.Fatal("a server that lets nobody in let us in")
+			t.Fatal("a server that accepts nobody accepted us")
 		}
 	}
 	_ = listener.Close()

@@ -139,7 +139,7 @@ func TestNothingIsReceivedAhead(t *testing.T) {
 		t.Errorf("%d came, %d were asked for, want 3", len(got), most.Load())
 	}
 	if got := receive(t, subscribe(t, q), 10); len(got) < 7 {
-		t.Errorf("another one finds %d, want the 7 that nobody asked for", len(got))
+		t.Errorf("another subscription finds %d, want the other 7", len(got))
 	}
 }
 

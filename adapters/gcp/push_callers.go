@@ -26,9 +26,9 @@ const (
 // Errors for refused callers.
 var (
 	// ErrToken says that the token is missing or invalid.
-	ErrToken = errors.New("gcp: the caller's token does not hold")
+	ErrToken = errors.New("gcp: the caller's token is not valid")
 	// ErrCaller says that the token is valid but belongs to another caller.
-	ErrCaller = errors.New("gcp: this caller is not let in")
+	ErrCaller = errors.New("gcp: this caller is not accepted")
 )
 
 // CallerOptions say which callers are accepted.
@@ -132,9 +132,9 @@ func (c *Callers) judge(found claims, now time.Time) error {
 	case found.Expiry == nil || !now.Before(found.Expiry.Time().Add(tokenLeeway)):
 		return fmt.Errorf("%w: it has expired", ErrToken)
 	case found.IssuedAt == nil || now.Before(found.IssuedAt.Time().Add(-tokenLeeway)) || now.Sub(found.IssuedAt.Time()) > maxTokenAge:
-		return fmt.Errorf("%w: it was not issued of late", ErrToken)
+		return fmt.Errorf("%w: it was issued too long ago", ErrToken)
 	case found.NotBefore != nil && now.Before(found.NotBefore.Time().Add(-tokenLeeway)):
-		return fmt.Errorf("%w: it does not hold yet", ErrToken)
+		return fmt.Errorf("%w: it is not valid yet", ErrToken)
 	case found.Email != c.opts.Account:
 		return fmt.Errorf("%w: it is another account's", ErrCaller)
 	case !found.EmailVerified:

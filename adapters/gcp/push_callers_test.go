@@ -112,7 +112,7 @@ func TestCallers(t *testing.T) {
 			t.Errorf("%s: %d, want %d; entered %d times, read %v, %v", what, w.Code, c.want, entered, body.read, why)
 		}
 		if why != nil && len(c.header) > 20 && strings.Contains(why.Error(), c.header[len(c.header)-10:]) {
-			t.Errorf("%s: the token is told: %v", what, why)
+			t.Errorf("%s: the error contains the token: %v", what, why)
 		}
 		if (w.Header().Get("WWW-Authenticate") != "") != (c.want == 401) || w.Body.Len() > 0 {
 			t.Errorf("%s: %v %q", what, w.Header(), w.Body)

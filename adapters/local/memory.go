@@ -11,7 +11,7 @@ import (
 
 var (
 	errClosed  = errors.New("the subscription is closed")
-	errNotHeld = errors.New("the message was delivered again meanwhile")
+	errNotHeld = errors.New("the message was delivered again")
 )
 
 // memory holds one queue's messages. Any number of topics add to it, and any number of subscriptions compete for its

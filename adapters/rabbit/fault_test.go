@@ -103,7 +103,7 @@ func TestWhatNoQueueTakesIsNotPublished(t *testing.T) {
 		}
 	}
 	if n := failures(topic.Send(t.Context(), messages(20))); n != 0 || q.ready(t, core.Default) != 20 {
-		t.Errorf("the next Send, which declares the queue anew: %d failed, %d are there", n, q.ready(t, core.Default))
+		t.Errorf("the next Send, which declares the queue again: %d failed, %d are there", n, q.ready(t, core.Default))
 	}
 }
 
@@ -237,7 +237,7 @@ func TestAServerThatStops(t *testing.T) {
 		t.Error("Receive does not notice")
 	}
 	if err := got[0].Ack(t.Context()); err == nil {
-		t.Error("an acknowledgement to nobody is no error")
+		t.Error("an acknowledgement without a connection gave no error")
 	}
 	if n := failures(topic.Send(ctx, messages(3))); n != 3 {
 		t.Errorf("%d of 3 messages are unknown", n)

@@ -73,7 +73,7 @@ func TestFullHostHoldsNobodyForLong(t *testing.T) {
 		snoozed(t, <-entered)
 		succeeds(first)
 		if err := <-entered; err != nil {
-			t.Errorf("the place that came free went to nobody: %v", err)
+			t.Errorf("no job got the free slot: %v", err)
 		}
 		snoozed(t, <-entered)
 	})
@@ -114,7 +114,7 @@ func TestOpenBreakerSnoozesWithoutCharge(t *testing.T) {
 			t.Errorf("snoozed for %s", wait)
 		}
 		if !strings.Contains(err.Error(), "a:80 is left alone after 3 failed attempts in a row") {
-			t.Errorf("the cause is not told: %v", err)
+			t.Errorf("the cause is missing: %v", err)
 		}
 		time.Sleep(10 * time.Second)
 		probe, err := g.enter(t.Context(), to("a:80"))

@@ -84,7 +84,7 @@ func TestBreakerHoldsItsPromises(t *testing.T) {
 				}
 				flying = append(flying, probe)
 			} else if wait <= 0 || wait > breakerTestOptions.MaxPause {
-				t.Fatalf("seed %d: told to wait %s", seed, wait)
+				t.Fatalf("seed %d: must wait %s", seed, wait)
 			}
 			probes := 0
 			for _, probe := range flying {

@@ -122,7 +122,7 @@ func TestBadPathKeepsNoGoodOneWaiting(t *testing.T) {
 				job := jobFor(r)
 				job.Target = targetOf(r.URL + "/good")
 				if _, err := w.Work(t.Context(), job); err != nil {
-					t.Fatalf("beside %d bad ones: %v", i+1, err)
+					t.Fatalf("with %d bad ones: %v", i+1, err)
 				}
 			}
 			cancel()

@@ -85,7 +85,7 @@ func NewGuard(opts GuardOptions) (*Guard, error) {
 	}
 	for _, port := range g.ports {
 		if port < 1 || port > 65535 {
-			return nil, fmt.Errorf("ports: %d is none, allowed are 1 to 65535", port)
+			return nil, fmt.Errorf("ports: %d is not a port; allowed are 1 to 65535", port)
 		}
 	}
 	var err error
@@ -133,7 +133,7 @@ func newAllowList(entries []string) (a allowList, err error) {
 func (a *allowList) addName(entry string) error {
 	name, below := strings.CutPrefix(strings.ToLower(entry), "*.")
 	if err := checkName(name); err != nil {
-		return fmt.Errorf("allow: %q is no network (10.1.0.0/16) and no host name (hooks.corp.example, *.corp.example): %w", entry, err)
+		return fmt.Errorf("allow: %q is neither a network (10.1.0.0/16) nor a host name (hooks.corp.example, *.corp.example): %w", entry, err)
 	}
 	if below {
 		a.suffixes = append(a.suffixes, "."+name)

@@ -50,7 +50,7 @@ func TestCallersAreToldNoAddress(t *testing.T) {
 			}
 		}
 		if want := netip.MustParseAddr(address).Unmap(); !slices.Equal(told[name], []netip.Addr{want}) {
-			t.Errorf("the operator is told %v, want %s once", told[name], want)
+			t.Errorf("the operator got %v, want %s once", told[name], want)
 		}
 	}
 }

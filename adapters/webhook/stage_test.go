@@ -112,7 +112,7 @@ func TestSwitchOfProtocolsHoldsNobody(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	case <-time.After(patience):
-		t.Fatal("the delivery goes on as long as the target keeps silent")
+		t.Fatal("the delivery lasts as long as the target is silent")
 	}
 }
 

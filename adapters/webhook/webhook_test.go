@@ -148,7 +148,7 @@ func TestTLSIsVerified(t *testing.T) {
 	r.StartTLS()
 	stranger := newWebhook(t, Options{Guard: loopback(t)})
 	if _, err := stranger.Work(t.Context(), jobFor(r)); err == nil || !strings.Contains(err.Error(), "certificate") {
-		t.Errorf("a certificate of nobody was taken: %v", err)
+		t.Errorf("an unknown certificate was accepted: %v", err)
 	}
 	friend := newWebhook(t, Options{Guard: loopback(t), TLS: r.Client().Transport.(*http.Transport).TLSClientConfig})
 	if _, err := friend.Work(t.Context(), jobFor(r)); err != nil || r.request(0).proto != 2 {

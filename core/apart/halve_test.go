@@ -40,7 +40,7 @@ func TestHalve(t *testing.T) {
 				return nil
 			})
 			if err != nil || !slices.Equal(told, bad) || len(done) != n-len(bad) {
-				t.Fatalf("%d items, %v bad: %v told, %d done, %v", n, bad, told, len(done), err)
+				t.Fatalf("%d items, %v bad: %v reported, %d done, %v", n, bad, told, len(done), err)
 			}
 			if most := 1 + 2*len(bad)*bits.Len(uint(n)); calls > most {
 				t.Errorf("%d items, %d bad: %d calls, want %d at most", n, len(bad), calls, most)
@@ -96,7 +96,7 @@ func TestSkim(t *testing.T) {
 			return nil
 		})
 		if err != nil || sum != 42-len(bad) || !slices.Equal(told, bad) || !slices.Equal(rows, append([]int{}, bad...)) {
-			t.Errorf("%v bad: %d taken away, %v told, %v left, %v", bad, sum, told, rows, err)
+			t.Errorf("%v bad: %d removed, %v reported, %v left, %v", bad, sum, told, rows, err)
 		}
 		if calls > 12+10*len(bad) {
 			t.Errorf("%v bad: %d calls", bad, calls)

@@ -13,7 +13,7 @@ import (
 func (s *stage) deadLettersOf() func() []string {
 	s.Helper()
 	if s.DeadLetters == nil || s.Publish == nil {
-		s.Skip("this queue has no dead letters, or the harness cannot publish a stranger's body")
+		s.Skip("this queue has no dead letters, or the harness cannot publish a foreign body")
 	}
 	return func() []string {
 		s.Helper()

@@ -128,7 +128,7 @@ func receiveAnyOrder(s *stage) {
 
 func receiveForeign(s *stage) {
 	if s.Publish == nil {
-		s.Skip("the harness cannot publish a stranger's body")
+		s.Skip("the harness cannot publish a foreign body")
 	}
 	s.Publish(s.T, s.queue, core.Default, []byte(`{"hello": "world"}`))
 	d := s.receive(s.sub, 1)[0]
@@ -143,7 +143,7 @@ func receiveForeign(s *stage) {
 
 func receiveNotUTF8(s *stage) {
 	if s.Publish == nil {
-		s.Skip("the harness cannot publish a stranger's body")
+		s.Skip("the harness cannot publish a foreign body")
 	}
 	body := message(1).Encode()
 	s.Publish(s.T, s.queue, core.Default, append(body[:len(body)-1], "\xff\xfe\xff"...))

@@ -116,7 +116,7 @@ func saysPart(t *testing.T, part string, at time.Time) bool {
 			return at.Weekday() == n
 		}
 	}
-	t.Fatalf("%q is no part that a reader would know", part)
+	t.Fatalf("%q is not a part that a reader would understand", part)
 	return false
 }
 

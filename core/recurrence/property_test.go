@@ -106,7 +106,7 @@ func TestBoundsOfARule(t *testing.T) {
 	}
 	inside := rule(t, "0 0 * * *", "", recurrence.Options{StartsAt: start.Add(time.Nanosecond), EndsAt: end.Add(time.Nanosecond)})
 	if n := inside.Count(start.AddDate(-1, 0, 0), end.AddDate(1, 0, 0)); n != 2 {
-		t.Errorf("%d occurrences between bounds that are no whole seconds", n)
+		t.Errorf("%d occurrences between bounds that are not whole seconds", n)
 	}
 }
 

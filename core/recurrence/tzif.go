@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-var errZoneData = errors.New("zone data that is no TZif file of version 2 or later")
+var errZoneData = errors.New("zone data that is not a TZif file of version 2 or later")
 
 // readChanges reads the changes of offset in a TZif file (RFC 9636), and the footer's rule for the time after them. It
 // leaves out entries that change only the name.

@@ -92,7 +92,7 @@ func (s *Stage) Hold(h Hold) (release func(commit bool)) {
 	s.Helper()
 	release = s.DB.Hold(s.T, h)
 	if release == nil {
-		s.Skip("this database has one writer: no other transaction can stay open beside the store's")
+		s.Skip("this database has one writer: no other transaction can stay open next to the store's")
 	}
 	return release
 }

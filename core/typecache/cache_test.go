@@ -48,7 +48,7 @@ func TestTypesTellOfWritesAtOnce(t *testing.T) {
 	}
 	select {
 	case <-changed:
-		t.Error("a definition without a target is told as a change of what is delivered")
+		t.Error("a definition without a target changed the delivered types")
 	default:
 	}
 	_, _, err = types.PutType(ctx, core.JobType{Name: "b", Target: typestoretest.Target})
@@ -121,7 +121,7 @@ func TestTypesRun(t *testing.T) {
 		stop()
 		runs.Wait()
 		if len(faults) < 2 || len(faults) > 3 || !errors.Is(faults[0], core.ErrUnavailable) {
-			t.Errorf("faults told: %v", faults)
+			t.Errorf("faults reported: %v", faults)
 		}
 	})
 }
@@ -135,7 +135,7 @@ func TestTypesFresh(t *testing.T) {
 		types := New(store, Options{})
 		store.Failing(core.ErrUnavailable)
 		if err := types.Fresh(t.Context()); !errors.Is(err, core.ErrUnavailable) {
-			t.Errorf("nothing known and nothing told: %v", err)
+			t.Errorf("an empty cache, and no error: %v", err)
 		}
 		store.Failing(nil)
 		many := func() {

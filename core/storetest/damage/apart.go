@@ -130,7 +130,7 @@ func namedAs(s *storetest.Stage, kind string, ids []int64, act string) {
 		s.Errorf("%s: counted %+v", act, stats.SetApart)
 	}
 	if again, err := s.Store.TellApart(s.Ctx); err != nil || len(again) != 0 {
-		s.Errorf("%s: told again %+v, %v", act, again, err)
+		s.Errorf("%s: reported again %+v, %v", act, again, err)
 	}
 }
 

@@ -77,7 +77,7 @@ func apartRounds(s *storetest.Stage) {
 		}
 		told, err := s.Store.TellApart(s.Ctx)
 		if s.Must(err); len(told) != map[bool]int{true: 1}[try == 1] {
-			s.Errorf("try %d: told %+v", try, told)
+			s.Errorf("try %d: reported %+v", try, told)
 		}
 		s.Advance(wait + time.Second)
 		wait = min(2*wait, core.ApartLongest)
@@ -88,10 +88,10 @@ func apartRounds(s *storetest.Stage) {
 	}
 	s.Must(s.Store.SetApart(s.Ctx, []core.RowFault{fault}))
 	if got := setApart(s); len(got) != 1 || got[0].Tries != 1 {
-		s.Errorf("one that fails anew: %+v", got)
+		s.Errorf("a row that fails again: %+v", got)
 	}
 	if told, err := s.Store.TellApart(s.Ctx); err != nil || len(told) != 1 {
-		s.Errorf("one that fails anew is told: %+v, %v", told, err)
+		s.Errorf("a row that fails again is reported: %+v, %v", told, err)
 	}
 	s.Advance(time.Hour)
 	_, err := s.Store.Maintain(s.Ctx, core.MaintainRequest{})
@@ -144,7 +144,7 @@ func apartUntilMet(s *storetest.Stage) {
 	s.Must(s.Store.SetApart(s.Ctx, []core.RowFault{faults[0], faults[1], faults[2], faults[5]}))
 	expect("met again", 4, 2)
 	if told, err := s.Store.TellApart(s.Ctx); err != nil || len(told) != 0 {
-		s.Errorf("met again they are told again: %+v, %v", told, err)
+		s.Errorf("tried again, they are reported again: %+v, %v", told, err)
 	}
 	s.Finish(core.End{Ref: storetest.RefOf(running), Outcome: core.EndDone})
 	s.Start(storetest.RefOf(queued[0]))
@@ -181,7 +181,7 @@ func apartAdvance(s *storetest.Stage) {
 	}
 	steps := []core.Advance{storetest.Fired(of, 0), storetest.Fired(other, 0)}
 	if _, err := s.Store.AdvanceSchedules(s.Ctx, steps, nil); !errors.Is(err, core.ErrRow) {
-		s.Errorf("two steps, one of which raises an error: %v", err)
+		s.Errorf("two steps, and one raises an error: %v", err)
 	}
 	if got := s.Schedule(other); got.Moves != 0 {
 		s.Errorf("the other moved although the call failed")

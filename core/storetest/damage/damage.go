@@ -46,7 +46,7 @@ func damaged(s *storetest.Stage, what storetest.Damage) {
 	s.Must(err)
 	for i, beat := range beats {
 		if i != 2 && beat != (core.Beat{}) {
-			s.Errorf("heartbeat %d beside it: %+v", i, beat)
+			s.Errorf("heartbeat %d next to it: %+v", i, beat)
 		}
 	}
 	started := s.Start(storetest.RefsOf(queued)...).Jobs

@@ -96,7 +96,7 @@ func failuresRaised(s *storetest.Stage) {
 	counts(s, want)
 	Fail(s, "mail", "user 19 is unknown", 2)
 	if n := WatchFailures(s); n != 0 {
-		s.Errorf("%d alerts were raised anew", n)
+		s.Errorf("%d alerts were raised again", n)
 	}
 	want["mail/"+group] = 7
 	counts(s, want)
@@ -145,7 +145,7 @@ func failuresGone(s *storetest.Stage) {
 	}
 	Fail(s, "mail", "refused", 1)
 	if n := WatchFailures(s); n != 1 {
-		s.Errorf("failed anew: %d alerts were raised", n)
+		s.Errorf("failed again: %d alerts were raised", n)
 	}
 	// An alert that was cleared before it was sent is still sent.
 	_, err = s.Store.Retry(s.Ctx, kept[0])
@@ -183,7 +183,7 @@ func failuresQuiet(s *storetest.Stage) {
 	Fail(s, "mail", "refused", 1)
 	WatchFailures(s)
 	if open := failures(s, true); len(open) != 1 || open[0].Count != 1 {
-		s.Errorf("failed anew: %+v", open)
+		s.Errorf("failed again: %+v", open)
 	}
 }
 

@@ -210,7 +210,7 @@ func listFew(s *storetest.Stage) {
 			page, err = s.Store.List(s.Ctx, c.q)
 			s.Must(err)
 			if page.Next != 0 && c.q.Before != 0 && page.Next >= c.q.Before || pages > n/1000 {
-				s.Fatalf("%s: page %d goes on at %d, the one before went on at %d", name, pages, page.Next, c.q.Before)
+				s.Fatalf("%s: page %d continues at %d, the previous one at %d", name, pages, page.Next, c.q.Before)
 			}
 			got = append(got, storetest.IdsOf(page.Jobs)...)
 			c.q.Before = page.Next

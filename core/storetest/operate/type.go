@@ -164,7 +164,7 @@ func typeFull(s *storetest.Stage) {
 	s.Must(s.Store.DeleteType(s.Ctx, "a"))
 	s.PutType(core.JobType{Name: "b"})
 	if err := s.Store.MarkDelivered(s.Ctx, []string{"c", core.AlertType}); !refusedTypes(err) {
-		s.Errorf("a caller's type beside Belfry's own: %v", err)
+		s.Errorf("a caller's type when the maximum is reached: %v", err)
 	}
 	if n := len(types(s)); n != core.MaxTypes {
 		s.Errorf("%d types are kept, want %d", n, core.MaxTypes)

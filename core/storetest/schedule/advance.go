@@ -140,7 +140,7 @@ func advanceInactive(s *storetest.Stage) {
 	step := storetest.Fired(of, 1)
 	step.Inactive = true
 	if answer := s.Step(step); !answer.Stale {
-		s.Errorf("beside an active run: %+v", answer)
+		s.Errorf("during an active run: %+v", answer)
 	}
 	job := s.Claim(of.Rule.Type, 1)[0]
 	s.FinishAs(core.Done, core.End{Ref: storetest.RefOf(job), Outcome: core.EndDone})

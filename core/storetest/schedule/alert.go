@@ -58,7 +58,7 @@ func alertsOnce(s *storetest.Stage) {
 	}
 	s.Must(s.Store.RaiseAlerts(s.Ctx, []core.Alert{one}))
 	if all := s.Alerts(core.AlertQuery{Tenant: &tenant, Kind: one.Kind}); len(all) != 2 || !all[0].ClearedAt.IsZero() {
-		s.Errorf("raised anew: %+v", all)
+		s.Errorf("raised again: %+v", all)
 	}
 	moment := core.Alert{Kind: "occurrences_dropped", Subject: "nightly", RaisedAt: s.Now(), ClearedAt: s.Now()}
 	s.Must(s.Store.RaiseAlerts(s.Ctx, []core.Alert{moment}))

@@ -23,7 +23,7 @@ func scheduleCreatedAt(s *storetest.Stage) {
 		s.Fatal("stale")
 	}
 	if got := s.Schedule(kept); !got.UpdatedAt.Equal(storetest.Instant(5)) || !got.CreatedAt.Equal(storetest.Instant(0)) {
-		s.Errorf("an interval that counts anew: made %s, changed %s", got.CreatedAt, got.UpdatedAt)
+		s.Errorf("an interval that was restarted: created %s, changed %s", got.CreatedAt, got.UpdatedAt)
 	}
 }
 
@@ -42,7 +42,7 @@ func scheduleDamaged(s *storetest.Stage) {
 			s.Errorf("%s reads as %+v", text, got)
 		}
 		if s.Schedule(sound).Fault != "" {
-			s.Errorf("beside %s a sound one is damaged", text)
+			s.Errorf("next to %s a sound one is damaged", text)
 		}
 		faults, request := 0, storetest.TickRequest("holder-1")
 		request.ScheduleLimit = 10
@@ -52,7 +52,7 @@ func scheduleDamaged(s *storetest.Stage) {
 			}
 		}
 		if faults != 1 {
-			s.Errorf("beside %s the tick lists %d that are damaged", text, faults)
+			s.Errorf("next to %s the tick lists %d damaged ones", text, faults)
 		}
 		state := got.State
 		state.Unreadable, state.ZoneMark = true, "5-3600"

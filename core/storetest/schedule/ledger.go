@@ -78,7 +78,7 @@ func tickWaitingRun(s *storetest.Stage) {
 	req := storetest.TickRequest("holder-1")
 	req.ScheduleLimit = 10
 	if res := s.Tick(req); len(res.Schedules) != 0 {
-		s.Errorf("beside an active run: %+v", res.Schedules)
+		s.Errorf("during an active run: %+v", res.Schedules)
 	}
 	job := s.Claim(of.Rule.Type, 1)[0]
 	s.FinishAs(core.Done, core.End{Ref: storetest.RefOf(job), Outcome: core.EndDone})

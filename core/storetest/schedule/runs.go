@@ -80,7 +80,7 @@ func tickWaitingPages(s *storetest.Stage) {
 	for range 4 {
 		res := s.Tick(req)
 		if len(res.Schedules) != 0 {
-			s.Errorf("beside active runs: %+v", res.Schedules)
+			s.Errorf("during active runs: %+v", res.Schedules)
 		}
 		ends, req.WaitingAfter = append(ends, res.WaitingTo), res.WaitingTo
 	}

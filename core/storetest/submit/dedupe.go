@@ -36,7 +36,7 @@ func dedupeLive(s *storetest.Stage) {
 		job := s.Put(status, core.NewJob{DedupeKey: "k-" + status.String(), Payload: []byte(`"first"`)})
 		got := s.Existing(core.NewJob{Type: "other", DedupeKey: job.DedupeKey, Payload: []byte(`"second"`)})
 		if got.ID != job.ID || got.Status != status || string(got.Payload) != `"first"` {
-			s.Errorf("%s: want job %d as it stands, got %+v", status, job.ID, got)
+			s.Errorf("%s: want job %d unchanged, got %+v", status, job.ID, got)
 		}
 	}
 }
@@ -227,7 +227,7 @@ func dedupeBusy(s *storetest.Stage) {
 		return nil
 	})
 	if n := len(s.List(core.ListQuery{Type: "own", Limit: 1000})); n != 320 {
-		s.Fatalf("%d of 320 jobs were written while a stranger held another key", n)
+		s.Fatalf("%d of 320 jobs were written while another transaction held another key", n)
 	}
 	for range waiting {
 		if err := <-held; !errors.Is(err, core.ErrBusy) {

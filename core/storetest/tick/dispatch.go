@@ -325,7 +325,7 @@ func tickHeld(s *storetest.Stage) {
 	release = s.Hold(storetest.Hold{Kind: storetest.HoldRow, ID: held.ID})
 	s.Advance(storetest.DispatchLease + time.Second)
 	if got := storetest.IdsOf(s.Dispatch("a", 100)); len(got) != 10 {
-		s.Errorf("%d of 10 jobs were published beside a row that is held", len(got))
+		s.Errorf("%d of 10 jobs were published while another row was locked", len(got))
 	}
 	release(false)
 	if got := s.Dispatch("b", 1); len(got) != 1 || storetest.RefOf(got[0]) != storetest.RefOf(held) {

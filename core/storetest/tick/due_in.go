@@ -132,6 +132,6 @@ func dueInFew(s *storetest.Stage) {
 	dueIn(s, "many jobs", core.DueRequest{}, time.Hour)
 	read := work.RowsRead(s, func() { dueIn(s, "many jobs", core.DueRequest{}, time.Hour) })
 	if read > 100 {
-		s.Errorf("%d rows were read beside %d that lie ahead", read, len(batch))
+		s.Errorf("%d rows were read with %d jobs due later", read, len(batch))
 	}
 }

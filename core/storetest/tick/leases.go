@@ -149,7 +149,7 @@ func leasesClean(s *storetest.Stage) {
 	queued := s.Tick(shortTick("a", storetest.Quota("a", 50))).Dispatched
 	s.Must(s.Store.ReleaseLeases(s.Ctx, "nobody"))
 	if held := other.Tick(shortTick("b")).Held; len(held) != 0 {
-		s.Fatalf("a stranger's release freed %d buckets", len(held))
+		s.Fatalf("another holder's release freed %d buckets", len(held))
 	}
 	s.Must(s.Store.ReleaseLeases(s.Ctx, "a"))
 	res := other.Tick(shortTick("b"))
@@ -296,7 +296,7 @@ func leasesRace(s *storetest.Stage) {
 	}
 	for _, job := range queued {
 		if _, ok := dispatched[job.ID]; !ok || job.Attempts != 0 {
-			s.Errorf("job %d is queued and nobody dispatched it", job.ID)
+			s.Errorf("job %d is queued, but no tick dispatched it", job.ID)
 		}
 	}
 }

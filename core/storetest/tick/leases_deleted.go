@@ -40,7 +40,7 @@ func leasesRefused(s *storetest.Stage) {
 	db.RemoveLeases(s.T, 4, 6)
 	s.Tick(storetest.TickRequest("holder-1"))
 	if held := s.Tick(storetest.TickRequest("holder-1")).Held; len(held) != core.Buckets-1 {
-		s.Errorf("%d buckets are held beside the one whose row cannot be made", len(held))
+		s.Errorf("%d buckets are held besides the one whose row cannot be created", len(held))
 	}
 	named, err := s.Store.Apart(s.Ctx, 10)
 	s.Must(err)

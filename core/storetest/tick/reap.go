@@ -36,7 +36,7 @@ func reapLists(s *storetest.Stage) {
 	s.Advance(storetest.Lease/2 + time.Second)
 	got := s.Lost()
 	if len(got) != 1 || got[0].ID != old.ID || got[0].LeaseToken != old.LeaseToken || got[0].Attempts != 1 || got[0].Type != old.Type || got[0].MaxAttempts != old.MaxAttempts || got[0].WorkerID != old.WorkerID {
-		s.Fatalf("want job %d alone, as it stands, got %+v", old.ID, got)
+		s.Fatalf("want only job %d, unchanged, got %+v", old.ID, got)
 	}
 	s.Unchanged(old)
 }

@@ -240,7 +240,7 @@ func acceptedBeat(s *storetest.Stage) {
 	}
 	s.Cancel(job.ID)
 	if got := s.Beat(storetest.RefOf(job)); !got.CancelWanted {
-		s.Error("the target is not told that cancel is wanted")
+		s.Error("the target does not learn that cancel is wanted")
 	}
 	s.FinishAs(core.Cancelled, core.End{Ref: storetest.RefOf(job), Outcome: core.EndFail, Errors: storetest.OneError(job, "stopped")})
 	if got := s.Beat(storetest.RefOf(job)); !got.Stale {

@@ -280,7 +280,7 @@ func claimSaysNoAttemptLeft(s *storetest.Stage) {
 		s.Claim(typ, 1)
 		saysNoAttemptLeft(s, job.ID, before)
 		if got := s.Get(job.ID).Errors; len(got) > 1 && got[len(got)-2].Error != history[before-1].Error {
-			s.Errorf("before it stands %+v, want the newest error of its own", got[len(got)-2])
+			s.Errorf("the error before it is %+v, want the job's own newest error", got[len(got)-2])
 		}
 	}
 	for _, what := range []storetest.Damage{storetest.ErrorsObject, storetest.ErrorsMissing} {
@@ -311,7 +311,7 @@ func claimLateCommit(s *storetest.Stage) {
 	q := storetest.Quota("a", 50)
 	res := s.ClaimDue(q)
 	if len(res.Jobs) != 20 {
-		s.Fatalf("%d of 20 jobs were claimed beside a job not yet committed", len(res.Jobs))
+		s.Fatalf("%d of 20 jobs were claimed while another job was uncommitted", len(res.Jobs))
 	}
 	release(true)
 	q.After = res.Taken[0].Last
@@ -374,7 +374,7 @@ func claimFuture(s *storetest.Stage) {
 		}
 	})
 	if read > 1000 {
-		s.Errorf("a claim of 10 jobs beside %d that lie ahead read %d rows", n, read)
+		s.Errorf("a claim of 10 jobs with %d jobs due later read %d rows", n, read)
 	}
 }
 

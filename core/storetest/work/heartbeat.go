@@ -83,7 +83,7 @@ func beatLate(s *storetest.Stage) {
 	job := s.Put(core.Running, core.NewJob{})
 	s.Advance(2 * storetest.Lease)
 	if got := s.Beat(storetest.RefOf(job)); got != (core.Beat{}) {
-		s.Fatalf("nobody took the job, yet the beat was answered %+v", got)
+		s.Fatalf("no worker took the job, but the heartbeat was answered %+v", got)
 	}
 	if lost := s.Tick(storetest.TickRequest("holder-1")).Lost; len(lost) != 0 {
 		s.Fatal("an extended job was listed as lost")
@@ -122,7 +122,7 @@ func beatHeld(s *storetest.Stage) {
 		}
 		for _, lost := range s.Tick(storetest.TickRequest("holder-1")).Lost {
 			if lost.ID != held.ID {
-				s.Fatalf("job %d lost its lease because a stranger holds job %d", lost.ID, held.ID)
+				s.Fatalf("job %d lost its lease because another transaction locks job %d", lost.ID, held.ID)
 			}
 		}
 	}

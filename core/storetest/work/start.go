@@ -39,7 +39,7 @@ func startRuns(s *storetest.Stage) {
 		}
 	}
 	if got := s.Get(queued[2].ID); got.Status != core.Queued {
-		s.Errorf("a job nobody started is %s", got.Status)
+		s.Errorf("a job that was not started is %s", got.Status)
 	}
 }
 

@@ -242,7 +242,7 @@ func (a act) operate(s *storetest.Stage, job core.Job) (answer string) {
 	}
 	s.Must(err)
 	if row := s.Get(job.ID); got.ID != row.ID || got.Status != row.Status || got.LeaseToken != row.LeaseToken || !got.RunAt.Equal(row.RunAt) || got.CancelWanted != row.CancelWanted {
-		s.Errorf("the answer is not the job as it now stands:\n got %+v\nwant %+v", got, row)
+		s.Errorf("the answer is not the current job:\n got %+v\nwant %+v", got, row)
 	}
 	if got.CancelWanted {
 		return "wanted"

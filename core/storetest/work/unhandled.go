@@ -27,7 +27,7 @@ func unhandledReturns(s *storetest.Stage) {
 			s.Errorf("want it scheduled under the next token without an attempt: %+v", got)
 		}
 		if i >= 3 && (got.Status != core.Queued || got.LeaseToken != job.LeaseToken) {
-			s.Errorf("a job nobody refused changed: %+v", got)
+			s.Errorf("a job that was not refused changed: %+v", got)
 		}
 	}
 	if jobs := s.Start(storetest.RefsOf(queued)...).Jobs; len(jobs) != 2 {
@@ -120,6 +120,6 @@ func unhandledHead(s *storetest.Stage) {
 		}
 	})
 	if read > 1000 {
-		s.Errorf("two ticks and a claim beside %d jobs nobody handles read %d rows", n, read)
+		s.Errorf("two ticks and a claim with %d jobs without a handler read %d rows", n, read)
 	}
 }

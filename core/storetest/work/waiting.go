@@ -85,6 +85,6 @@ func waitingFew(s *storetest.Stage) {
 		}
 	})
 	if read > 500 {
-		s.Errorf("the lanes of %d jobs were told by reading %d rows", len(batch)+20, read)
+		s.Errorf("listing the lanes of %d jobs read %d rows", len(batch)+20, read)
 	}
 }

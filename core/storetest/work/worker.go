@@ -231,7 +231,7 @@ func unhandledElsewhere(s *storetest.Stage) {
 		}
 	}
 	if !s.Waits("a") || s.Waits("b") {
-		s.Errorf("a, which is handled, waits: %t; b, which nobody handles: %t", s.Waits("a"), s.Waits("b"))
+		s.Errorf("a, which has a handler, waits: %t; b, which has none: %t", s.Waits("a"), s.Waits("b"))
 	}
 	s.Announce("b")
 	if !s.Waits("b") {
