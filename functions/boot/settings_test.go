@@ -83,7 +83,7 @@ func TestReadSettingsNamesTheSetting(t *testing.T) {
 		"BELFRY_TOKENS":                  {"canary", "at least 20"},
 		"BELFRY_INSECURE":                {"maybe", "true or false"},
 		"BELFRY_WEBHOOK_SECRETS":         {"whsec_Y2FuYXJ5,canary", "signing secret 1 of 2"},
-		"BELFRY_WEBHOOK_ALLOW":           {"10.0.0.0/33", "no network"},
+		"BELFRY_WEBHOOK_ALLOW":           {"10.0.0.0/33", "neither a network"},
 		"BELFRY_WEBHOOK_PORTS":           {"80,70000", "70000"},
 		"BELFRY_WEBHOOK_SLOTS":           {"1001", "0 to 1000"},
 		"BELFRY_WEBHOOK_PER_TENANT":      {"-1", "0 to 100000"},
