@@ -40,7 +40,7 @@ func (m *model) tables() string {
 var modes = []string{"idle", "rest", "loop", "economy"}
 
 func (m *model) idleTables(b *strings.Builder) {
-	b.WriteString("\n## Idle, dollars a month\n\nBeside the database, whose price follows. The columns are modes of the tick: `idle` is what the modules set.\n\n")
+	b.WriteString("\n## Idle, dollars a month\n\nWithout the database, whose price follows. The columns are modes of the tick: `idle` is what the modules set.\n\n")
 	for _, cloud := range []struct {
 		name string
 		of   func(mode string) []line
