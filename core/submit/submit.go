@@ -68,15 +68,16 @@ func (s *Submitter) Submit(ctx context.Context, job core.NewJob) (core.Submitted
 
 // SubmitBatch is Check of each and WriteBatch.
 func (s *Submitter) SubmitBatch(ctx context.Context, jobs []core.NewJob) ([]core.Submitted, error) {
-	checked := make([]core.CheckedJob, len(jobs))
+	ready := make([]core.NewJob, len(jobs))
 	now := s.opts.Now()
 	for i := range jobs {
-		var err error
-		if checked[i], err = s.Check(ctx, jobs[i], now); err != nil {
+		checked, err := s.Check(ctx, jobs[i], now)
+		if err != nil {
 			return nil, fmt.Errorf("jobs[%d]: %w", i, err)
 		}
+		ready[i] = checked.NewJob()
 	}
-	return s.WriteBatch(ctx, checked)
+	return s.writeBatch(ctx, ready)
 }
 
 // Check gives a job what its type defines and holds it against the rules; see core.CheckNewJob. Any other error than
@@ -101,10 +102,8 @@ func (s *Submitter) Check(ctx context.Context, job core.NewJob, now time.Time) (
 // after any lost answer.
 func (s *Submitter) Write(ctx context.Context, checked core.CheckedJob) (core.Submitted, error) {
 	job := checked.NewJob()
-	if s.opts.Types != nil && job.Target != nil {
-		if err := s.mark(ctx, []string{job.Type}); err != nil {
-			return core.Submitted{}, err
-		}
+	if err := s.markOne(ctx, &job); err != nil {
+		return core.Submitted{}, err
 	}
 	if job.DedupeKey != "" {
 		answers, err := s.writeJobs(ctx, []core.NewJob{job})
@@ -118,17 +117,29 @@ func (s *Submitter) Write(ctx context.Context, checked core.CheckedJob) (core.Su
 
 // WriteBatch writes jobs, all in one transaction of their own, or none; answer i is for job i.
 func (s *Submitter) WriteBatch(ctx context.Context, checked []core.CheckedJob) ([]core.Submitted, error) {
-	jobs, err := s.marked(ctx, checked)
-	if err != nil || len(jobs) == 0 {
+	return s.writeBatch(ctx, newJobs(checked))
+}
+
+func (s *Submitter) writeBatch(ctx context.Context, jobs []core.NewJob) ([]core.Submitted, error) {
+	if err := s.mark(ctx, jobs); err != nil || len(jobs) == 0 {
 		return nil, err
 	}
 	return s.writeJobs(ctx, jobs)
 }
 
+// newJobs returns checked jobs for the store.
+func newJobs(checked []core.CheckedJob) []core.NewJob {
+	jobs := make([]core.NewJob, len(checked))
+	for i := range checked {
+		jobs[i] = checked[i].NewJob()
+	}
+	return jobs
+}
+
 // WriteOnce is WriteBatch under an idempotency key; see core.SubmitStore.
 func (s *Submitter) WriteOnce(ctx context.Context, key core.IdempotencyKey, checked []core.CheckedJob, render func([]core.Submitted) (core.Answer, error)) (core.Once, error) {
-	jobs, err := s.marked(ctx, checked)
-	if err != nil {
+	jobs := newJobs(checked)
+	if err := s.mark(ctx, jobs); err != nil {
 		return core.Once{}, err
 	}
 	return s.writeAlone(ctx, key, jobs, render)
@@ -139,10 +150,8 @@ func (s *Submitter) WriteOnce(ctx context.Context, key core.IdempotencyKey, chec
 func (s *Submitter) WriteOneOnce(ctx context.Context, key core.IdempotencyKey, checked core.CheckedJob, render func(*core.NewJob, core.Submitted) core.Answer) (core.Once, error) {
 	call := core.OnceCall{Key: key, Job: checked.NewJob()}
 	job := &call.Job
-	if s.opts.Types != nil && job.Target != nil {
-		if err := s.mark(ctx, []string{job.Type}); err != nil {
-			return core.Once{}, err
-		}
+	if err := s.markOne(ctx, job); err != nil {
+		return core.Once{}, err
 	}
 	var once core.Once
 	var err error
@@ -166,24 +175,33 @@ func rendered(o core.Once, job *core.NewJob, render func(*core.NewJob, core.Subm
 	return o
 }
 
-// marked marks the types of the jobs of one caller that bring targets of their own, and returns the jobs for the store.
-func (s *Submitter) marked(ctx context.Context, checked []core.CheckedJob) ([]core.NewJob, error) {
-	jobs := make([]core.NewJob, len(checked))
+// mark notes the types of the jobs of one caller that bring targets of their own, before the jobs are written.
+func (s *Submitter) mark(ctx context.Context, jobs []core.NewJob) error {
+	if s.opts.Types == nil {
+		return nil
+	}
 	var targeted []string
-	for i := range checked {
-		if jobs[i] = checked[i].NewJob(); s.opts.Types != nil && jobs[i].Target != nil {
+	for i := range jobs {
+		if jobs[i].Target != nil {
 			targeted = append(targeted, jobs[i].Type)
 		}
 	}
-	if len(targeted) == 0 {
-		return jobs, nil
-	}
 	slices.Sort(targeted)
-	return jobs, s.mark(ctx, slices.Compact(targeted))
+	return s.markTypes(ctx, slices.Compact(targeted))
 }
 
-// mark notes types of jobs that bring targets of their own, before the jobs are written.
-func (s *Submitter) mark(ctx context.Context, names []string) error {
+// markOne is mark for one job.
+func (s *Submitter) markOne(ctx context.Context, job *core.NewJob) error {
+	if s.opts.Types == nil || job.Target == nil {
+		return nil
+	}
+	return s.markTypes(ctx, []string{job.Type})
+}
+
+func (s *Submitter) markTypes(ctx context.Context, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
 	if err := s.opts.Types.MarkDelivered(ctx, names); err != nil {
 		return fmt.Errorf("submit: %w", err)
 	}
