@@ -163,7 +163,7 @@ func TestOtherWritesAreSentOnce(t *testing.T) {
 	}
 }
 
-// A call that only reads is not unknown after a lost answer, whatever its method.
+// A call that only reads has no unknown outcome after a lost answer, even if its method is POST.
 func TestLostAnswersOfReadsLeaveNothingOpen(t *testing.T) {
 	server := nodetest.Start(t, "api")
 	if _, _, err := newClient(t, server, nil).PutSchedule(t.Context(), client.NewSchedule{Name: "nightly", Type: "echo", Rule: client.Rule{Cron: "@daily"}}, client.Condition{}); err != nil {

@@ -43,7 +43,7 @@ func (p *patient) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 }
 
-// TestWaitUnderATimeout: whatever the timeout of the http.Client, Wait returns when the job has ended, without a failed try.
+// TestWaitUnderATimeout: Wait returns when the job has ended, without a failed try, under any timeout of the http.Client.
 func TestWaitUnderATimeout(t *testing.T) {
 	for timeout, most := range map[time.Duration]time.Duration{0: 30 * time.Second, 10 * time.Second: 8 * time.Second, time.Second: 900 * time.Millisecond, 50 * time.Millisecond: 45 * time.Millisecond, 10 * time.Minute: 30 * time.Second} {
 		t.Run(timeout.String(), func(t *testing.T) {

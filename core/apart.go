@@ -47,7 +47,8 @@ const (
 	ApartOverDrop = 15 * time.Minute
 	ApartOverJob  = time.Hour
 
-	ApartMax = 10_000 // rows of a kind that can be set apart at once; others are tried again at every pass
+	ApartMax        = 10_000 // rows of a kind that can be set apart at once; others are tried again at every pass
+	MaxDamagedNamed = 100    // damaged rows of a kind that are named at a time
 )
 
 // IDLimit is above every id that is given. A row with this id or a higher one was changed by hand: it is named, and the ids

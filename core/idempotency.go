@@ -3,14 +3,12 @@ package core
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
-	"strconv"
 	"time"
 )
 
@@ -117,65 +115,11 @@ type packedJob struct {
 }
 
 // PackJob encodes job for the store, after the head. It leaves out the payload, which may be large and which every repeated
-// call contains. The text is that of packedJob, without the time that reflection takes.
+// call contains.
 func PackJob(j *NewJob) ([]byte, error) {
-	b := make([]byte, 0, 64+len(j.Type)+len(j.Tenant)+len(j.Trace)+2*len(j.Target))
-	b = appendJSON(append(b, `{"type":`...), j.Type)
-	number := func(name string, n int64) {
-		if n != 0 {
-			b = strconv.AppendInt(append(b, name...), n, 10)
-		}
-	}
-	text := func(name, s string) {
-		if s != "" {
-			b = appendJSON(append(b, name...), s)
-		}
-	}
-	number(`,"priority":`, int64(j.Priority))
-	text(`,"tenant":`, j.Tenant)
-	number(`,"max_attempts":`, int64(j.MaxAttempts))
-	number(`,"timeout":`, int64(j.Timeout))
-	if !j.ExpiresAt.IsZero() {
-		at, err := j.ExpiresAt.MarshalJSON()
-		if err != nil {
-			return nil, err
-		}
-		b = append(append(b, `,"expires_at":`...), at...)
-	}
-	number(`,"expires_after":`, int64(j.ExpiresAfter))
-	if j.Backoff != nil {
-		b = append(b, `,"backoff":`...)
-		b = appendList(b, j.Backoff, func(b []byte, d time.Duration) []byte { return strconv.AppendInt(b, int64(d), 10) })
-	}
-	if len(j.Target) > 0 {
-		b = append(base64.StdEncoding.AppendEncode(append(b, `,"target":"`...), j.Target), '"')
-	}
-	if j.Tags != nil {
-		b = appendList(append(b, `,"tags":`...), j.Tags, appendJSON)
-	}
-	text(`,"trace":`, j.Trace)
-	return append(b, '}'), nil
-}
-
-// appendList appends a JSON array.
-func appendList[T any](b []byte, list []T, each func([]byte, T) []byte) []byte {
-	b = append(b, '[')
-	for i, item := range list {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = each(b, item)
-	}
-	return append(b, ']')
-}
-
-// appendJSON appends a string as json.Marshal writes it.
-func appendJSON(b []byte, s string) []byte {
-	if plain(s) {
-		return append(append(append(b, '"'), s...), '"')
-	}
-	quoted, _ := json.Marshal(s) // every string has a form in JSON
-	return append(b, quoted...)
+	return json.Marshal(packedJob{
+		j.Type, nil, j.Priority, j.Tenant, j.MaxAttempts, j.Timeout, j.ExpiresAt, j.ExpiresAfter, j.Backoff, j.Target, j.Tags, j.Trace,
+	})
 }
 
 // KeptHead precedes a packed job in the store.

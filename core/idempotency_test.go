@@ -59,7 +59,7 @@ func TestKeptJobHasEveryField(t *testing.T) {
 	}
 }
 
-// PackJob writes what json.Marshal writes of packedJob, whichever fields are set.
+// What is kept of a job is the JSON of packedJob, with any of its fields.
 func TestPackJobIsJSON(t *testing.T) {
 	full := NewJob{
 		Type: "email.send", Priority: Bulk, Tenant: "acme", MaxAttempts: 3, Timeout: time.Minute, ExpiresAt: time.Date(2031, 2, 3, 4, 5, 6, 789_012_000, time.UTC),

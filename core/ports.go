@@ -103,8 +103,8 @@ type TickStore interface {
 	SetsApart
 	// TellApart returns up to 100 rows that were set apart and that it has not returned before.
 	TellApart(ctx context.Context) ([]RowFault, error)
-	// NameDamaged sets apart, as ApartDamaged, up to 100 rows of each kind that raise no error and that nothing is ever done
-	// with: a status, priority or role that does not exist, or a time that never comes. And those with an id from IDLimit on.
+	// NameDamaged sets apart, as ApartDamaged, up to MaxDamagedNamed rows of each kind whose damage raises no error: a status,
+	// priority or role that does not exist, a time that never comes, or an id from IDLimit on. Nothing is ever done with them.
 	NameDamaged(ctx context.Context) error
 	// Maintain makes partitions ahead, drops those past retention, merges rollups of past minutes. It is safe to call from
 	// many processes at once, and never waits long for a lock.

@@ -88,8 +88,8 @@ func accept(t *testing.T, body []byte) string {
 	return string(answer)
 }
 
-// Ten thousand jobs that the tick dispatched are sent in at most 1,100 calls, whatever the sizes of its groups and the
-// number of concurrent Sends. The server only answers, because the other tests' server would need minutes.
+// The tick's ten thousand jobs are sent in at most 1,100 calls. The sizes of its groups and the number of concurrent Sends
+// make no difference. The server here only answers, because the one of the other tests would need minutes.
 func TestTenThousandMessagesTakeElevenHundredCalls(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -43,9 +43,7 @@ func (s *Store) AdvanceSchedules(ctx context.Context, steps []core.Advance, fenc
 	send := func() error { return s.send(ctx, calls...) }
 	if fence == nil {
 		calls[0] = s.guard(glanceWait)
-		send = func() error {
-			return s.patiently(ctx, "", func() error { return s.sendAs(ctx, changeShare, false, calls...) })
-		}
+		send = func() error { return s.sendWrite(ctx, "", calls...) }
 	}
 	return answers, wrap("advance schedules", s.withNewIDs(ctx, send))
 }

@@ -71,13 +71,10 @@ func (s *Store) Apart(ctx context.Context, limit int) (faults []core.RowFault, e
 	return faults, err
 }
 
-// damagedNamed bounds how many damaged rows of a kind are named.
-const damagedNamed = 100
-
 // NameDamaged names rows that nothing is ever done with; see core.TickStore.
 func (s *Store) NameDamaged(ctx context.Context) error {
 	var faults []core.RowFault
-	err := s.run(ctx, "name damaged", s.guard(s.opts.LockTimeout), s.sql.call("name_damaged", wire.NewArgs(1).Int8(damagedNamed), func(r wire.Row) error {
+	err := s.run(ctx, "name damaged", s.guard(s.opts.LockTimeout), s.sql.call("name_damaged", wire.NewArgs(1).Int8(core.MaxDamagedNamed), func(r wire.Row) error {
 		faults = append(faults, core.RowFault{Kind: core.ApartDamaged, Name: r.Text(0), About: r.Text(1), Act: r.Text(2), Error: r.Text(3)})
 		return nil
 	}))

@@ -40,7 +40,12 @@ func (s *Store) read(ctx context.Context, act string, calls ...wire.Call) error 
 // write sends a user's calls as one transaction. subject names what they change, where others may hold it: calls of one
 // subject wait in one place.
 func (s *Store) write(ctx context.Context, act, subject string, calls ...wire.Call) error {
-	return wrap(act, s.patiently(ctx, subject, func() error { return s.sendAs(ctx, changeShare, false, calls...) }))
+	return wrap(act, s.sendWrite(ctx, subject, calls...))
+}
+
+// sendWrite is write without the translation of errors.
+func (s *Store) sendWrite(ctx context.Context, subject string, calls ...wire.Call) error {
+	return s.patiently(ctx, subject, func() error { return s.sendAs(ctx, changeShare, false, calls...) })
 }
 
 // writeEnd is write for calls that write history; see end.

@@ -29,8 +29,8 @@ const sequencesBehind = `
     ) AS s (name, highest)
     WHERE s.highest > coalesce(pg_sequence_last_value(s.name), 0) OR pg_sequence_last_value(s.name) >= 4611686018427387904`
 
-// newJobID is the next id, or null if the sequence was put back, so that an id would be given twice: null is refused, and the
-// statement writes nothing. What $1 stands for is the highest id that this store knows to be given.
+// newJobID is the next id, or null if the sequence was put back and would give an id twice. The table refuses null, so the
+// statement writes nothing. $1 is the number of the parameter with the highest id that this store knows to be given.
 const newJobID = "CASE WHEN nextval('belfry.job_ids'::regclass) > $1::bigint THEN currval('belfry.job_ids'::regclass) END"
 
 // givenIDs is the highest id that this store knows to be given.

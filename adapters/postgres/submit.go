@@ -23,7 +23,7 @@ func (s *Store) Submit(ctx context.Context, jobs []core.NewJob) (answers []core.
 			if answers, calls = s.submitCalls(jobs); len(calls) == 0 {
 				return nil
 			}
-			return s.patiently(ctx, keySubject(jobs), func() error { return s.sendAs(ctx, changeShare, false, calls...) })
+			return s.sendWrite(ctx, keySubject(jobs), calls...)
 		})
 		if again := hasCode(err, codeSerialization) || hasCode(err, codeDeadlock); !again || round == submitRounds {
 			return answers, wrap("submit", err)
@@ -144,7 +144,8 @@ func answerKeyed(keyed, first []item, holders []core.Job, written map[int64]bool
 	}
 }
 
-// submitArgs encodes what the statements that submit have in common, with room for more parameters behind. What no job of the batch asks for is sent as an
+// submitArgs encodes the parameters that all statements of a submit share, with room for more after them. What no job of the
+// batch asks for is sent as an
 // empty array, which the server fills up with nulls.
 func (s *Store) submitArgs(jobs []item, more int) *wire.Args {
 	a := s.args(17 + more)

@@ -95,8 +95,8 @@ func (r released) copied() amqp.Publishing {
 	return message
 }
 
-// sendDelayed publishes copies, and acknowledges the originals of those that the server confirmed. If some are not
-// confirmed, the subscription is dead, and their originals come again when it is closed.
+// sendDelayed publishes copies and acknowledges the originals whose copies the server confirmed. If the server does not
+// confirm a copy, the subscription is dead, and the original is redelivered when it is closed.
 func (s *subscription) sendDelayed(ctx context.Context, batch []released) {
 	stop := context.AfterFunc(ctx, s.conn.cut)
 	defer stop()

@@ -252,9 +252,6 @@ func (s *Store) Apart(ctx context.Context, limit int) (faults []core.RowFault, e
 	return faults, wrap("list apart", err)
 }
 
-// damagedNamed bounds how many damaged rows of a kind are named.
-const damagedNamed = 100
-
 // NameDamaged names rows that nothing is ever done with; see core.TickStore.
 func (s *Store) NameDamaged(ctx context.Context) error {
 	var faults []core.RowFault
@@ -263,7 +260,7 @@ func (s *Store) NameDamaged(ctx context.Context) error {
 		return c.query(ctx, "name_damaged", func(r row) error {
 			faults = append(faults, core.RowFault{Kind: core.ApartDamaged, Name: r.text(0), About: r.text(1), Act: r.text(2), Error: r.text(3)})
 			return nil
-		}, damagedNamed)
+		}, core.MaxDamagedNamed)
 	})
 	if err != nil || len(faults) == 0 {
 		return wrap("name damaged", err)

@@ -64,7 +64,7 @@ func parseSecret(secret string) ([]byte, error) {
 // sign returns the value of webhook-signature: v1 signatures separated by spaces, each over id, at in whole seconds, and
 // body. Each secret in use makes two of them. A tenant's job is signed with the tenant's secret and the secret of the
 // tenant's type, so that a receiver with any other secret does not accept what a tenant has sent. A job without a tenant is
-// signed with the secret itself and with that of its type.
+// signed with the secret itself and with the secret of its type.
 func (s signer) sign(id string, at time.Time, body []byte, tenant, typ string) string {
 	var out strings.Builder
 	for _, key := range s.keys {

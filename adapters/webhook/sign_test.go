@@ -14,7 +14,7 @@ import (
 	"github.com/belfry-dev/belfry/core"
 )
 
-// The signature of a known message equals that of the specification's own libraries.
+// A known message gets the same signature as from the specification's own libraries.
 func TestSignatureOfAKnownMessage(t *testing.T) {
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	s, err := newSigner([]string{secret})
@@ -97,7 +97,7 @@ func TestSecretsAreCheckedAndNeverQuoted(t *testing.T) {
 }
 
 // This checks who can verify which delivery. A tenant's deliveries are signed with the secrets derived for it and its types.
-// Those without a tenant are signed with the secret itself and with the one derived for their type. No other secret verifies
+// Deliveries without a tenant are signed with the secret itself and with the one derived for their type. No other secret verifies
 // them, and the secrets of one tenant, type or installation cannot forge deliveries for another.
 func TestEachScopeHasItsSecret(t *testing.T) {
 	other := secretOf(bytes.Repeat([]byte("o"), 32))

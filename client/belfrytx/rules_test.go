@@ -120,8 +120,8 @@ func TestWhatTheTypeSays(t *testing.T) {
 	}
 }
 
-// Times are compared with the database's clock, as in belfry.submit: here with a transaction that began before the job
-// expires, whatever this process's clock shows.
+// Times are compared with the database's clock, as in belfry.submit, not with this process's: here in a transaction that began
+// before the job expires.
 func TestTimesAreJudgedByTheDatabase(t *testing.T) {
 	_, address := openStore(t)
 	conn := connect(t, address, pgx.QueryExecModeCacheStatement)

@@ -15,21 +15,6 @@ import (
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
-func execute(t *testing.T, address, sql string) {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = conn.Exec(t.Context(), sql)
-	if err != nil {
-		t.Error(err)
-	}
-	if err := conn.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestMigrateUpAndStatus(t *testing.T) {
 	database := testenv.Postgres(t)
 	r := newRig(t, "http://127.0.0.1:1")
@@ -49,14 +34,14 @@ func TestMigrateUpAndStatus(t *testing.T) {
 	if out := r.ok("migrate", "up", "--json"); out != `{"applied":[]}`+"\n" {
 		t.Errorf("up --json says %q", out)
 	}
-	execute(t, database, "INSERT INTO belfry.migrations (version, name, oldest) VALUES (9998, 'soon', 1)")
+	testenv.Execute(t, database, "INSERT INTO belfry.migrations (version, name, oldest) VALUES (9998, 'soon', 1)")
 	if out := r.ok("migrate", "status"); !strings.Contains(out, "not known to this program, which works on it") {
 		t.Errorf("newer, for this program too:\n%s", out)
 	}
 	if out := r.ok("migrate", "up"); out != "nothing left to do: the schema is up to date\n" {
 		t.Errorf("newer, for this program too: %q", out)
 	}
-	execute(t, database, "INSERT INTO belfry.migrations (version, name, oldest) VALUES (9999, E'future\\x1b[2J', 9998)")
+	testenv.Execute(t, database, "INSERT INTO belfry.migrations (version, name, oldest) VALUES (9999, E'future\\x1b[2J', 9998)")
 	if code := r.run("migrate", "status"); code != console.ExitFailed || !strings.Contains(r.out, `9999     future\x1b[2J`) || !strings.Contains(r.out, "not known to this program") {
 		t.Errorf("newer: %d\n%s", code, r.out)
 	}
@@ -155,7 +140,7 @@ func TestDoctor(t *testing.T) {
 	if strings.Contains(r.out, "→") {
 		t.Errorf("advice where nothing is wrong:\n%s", r.out)
 	}
-	execute(t, database, `
+	testenv.Execute(t, database, `
 INSERT INTO belfry.jobs (id, run_at, type) SELECT nextval('belfry.job_ids'), now() - interval '10 min', 'no/handler' FROM generate_series(1, 3);
 DO $$ BEGIN EXECUTE 'DROP TABLE belfry.job_history_' || to_char((now() AT TIME ZONE 'UTC')::date + 2, 'YYYYMMDD'); END $$;
 ALTER DATABASE `+name(t, database)+` SET default_transaction_isolation = 'serializable'`)

@@ -24,9 +24,9 @@ func TestDoctorNamesMissingRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	role := "doctor_" + strconv.FormatInt(time.Now().UnixNano(), 36)
-	execute(t, admin, "CREATE ROLE "+role+" LOGIN PASSWORD 'program'; GRANT USAGE ON SCHEMA belfry TO "+role+"; GRANT ALL ON ALL TABLES IN SCHEMA belfry TO "+role+
+	testenv.Execute(t, admin, "CREATE ROLE "+role+" LOGIN PASSWORD 'program'; GRANT USAGE ON SCHEMA belfry TO "+role+"; GRANT ALL ON ALL TABLES IN SCHEMA belfry TO "+role+
 		"; GRANT ALL ON ALL SEQUENCES IN SCHEMA belfry TO "+role+"; GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA belfry TO "+role)
-	defer execute(t, admin, "DROP OWNED BY "+role+"; DROP ROLE "+role)
+	defer testenv.Execute(t, admin, "DROP OWNED BY "+role+"; DROP ROLE "+role)
 	address, err := url.Parse(admin)
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func TestDoctorNamesMissingRights(t *testing.T) {
 	r := newRig(t, counted.URL)
 	r.env["BELFRY_DATABASE_URL"] = address.String()
 	for _, right := range []string{"SELECT, INSERT, UPDATE, DELETE ON TABLE belfry.set_apart", "INSERT ON TABLE belfry.job_history", "USAGE ON SCHEMA belfry"} {
-		execute(t, admin, "REVOKE "+right+" FROM "+role)
+		testenv.Execute(t, admin, "REVOKE "+right+" FROM "+role)
 		asked.Store(0)
 		if code := r.run("doctor"); code != console.ExitFailed {
 			t.Errorf("without %s: doctor ends with %d", right, code)
@@ -62,6 +62,6 @@ func TestDoctorNamesMissingRights(t *testing.T) {
 		if n := asked.Load(); n > 2 {
 			t.Errorf("without %s the server was asked %d times", right, n)
 		}
-		execute(t, admin, "GRANT "+right+" TO "+role)
+		testenv.Execute(t, admin, "GRANT "+right+" TO "+role)
 	}
 }

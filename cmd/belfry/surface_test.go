@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/belfry-dev/belfry/cmd/belfry/internal/console"
+	"github.com/belfry-dev/belfry/internal/cmdlinetest"
 	"github.com/belfry-dev/belfry/internal/nodetest"
 )
 
@@ -165,7 +166,7 @@ func TestBadCommandLines(t *testing.T) {
 // documents only.
 func (r *rig) proper(args []string, code int, asJSON bool) {
 	r.t.Helper()
-	if bad := unsafe(strings.ReplaceAll(r.out+r.errs, "\n", "")); bad != "" {
+	if bad := cmdlinetest.Unsafe(strings.ReplaceAll(r.out+r.errs, "\n", "")); bad != "" {
 		r.t.Errorf("belfry %.200q prints %s: %q", args, bad, r.out+r.errs)
 	}
 	if len(r.out)+len(r.errs) > 64<<10 {

@@ -8,26 +8,14 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"unicode"
+
+	"github.com/belfry-dev/belfry/internal/cmdlinetest"
 )
-
-// hostile tries to clear the screen, set the title, move the cursor by a C1 control, reorder and break lines.
-const hostile = "a\x1b[2J\x1b]0;owned\x07\u009b31m\u202egnp\u2028b\r\nc\x7f\u200b\U000e0041d"
-
-// unsafe names the first character a terminal could act on; "" means none.
-func unsafe(text string) string {
-	for _, r := range text {
-		if r != '\u200d' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029') {
-			return fmt.Sprintf("%U", r)
-		}
-	}
-	return ""
-}
 
 // hostileServer answers every call with texts that no honest one has.
 func hostileServer(t *testing.T) string {
 	t.Helper()
-	text, err := json.Marshal(hostile)
+	text, err := json.Marshal(cmdlinetest.Hostile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +69,7 @@ func TestHostileTextsStayText(t *testing.T) {
 				if width > 0 {
 					said = strings.ReplaceAll(said, "\x1b[H\x1b[2J", "") // of top, its own
 				}
-				if bad := unsafe(strings.ReplaceAll(said, "\n", "")); bad != "" {
+				if bad := cmdlinetest.Unsafe(strings.ReplaceAll(said, "\n", "")); bad != "" {
 					t.Errorf("belfry %q prints %s: %q", args+format, bad, said)
 				}
 				if format == "" && said == "" {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// otherVariables are variables of the command line.
+// otherVariables are read by the command line and are no settings.
 var otherVariables = []string{"BELFRY_URL", "BELFRY_TOKEN", "BELFRY_PROFILE"}
 
 // farthestSpelling is how many letters a variable's name may differ from a setting's to be taken for a mistake.
@@ -25,7 +25,7 @@ func WarnOfMisspelt(log *slog.Logger) {
 	}
 }
 
-// settingMeant returns the setting whose name is nearest to a name that is none's, "" if none is near.
+// settingMeant returns the setting with the name nearest to name, or "" if name is a setting or none is near.
 func settingMeant(name string) (nearest string) {
 	upper := strings.ToUpper(name)
 	if !strings.HasPrefix(upper, "BELFRY_") && !strings.HasPrefix(upper, "BELFRY-") || slices.Contains(otherVariables, name) {
@@ -44,7 +44,7 @@ func settingMeant(name string) (nearest string) {
 	return nearest
 }
 
-// spellingDistance is how many letters have to be added, left out or changed to make b of a.
+// spellingDistance is the number of letters to add, remove or change to turn a into b (Levenshtein).
 func spellingDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -1,4 +1,5 @@
-// Package cmdlinetest holds the flags of programs against the rules of package cmdline.
+// Package cmdlinetest holds the flags of programs against the rules of package cmdline, and what they print against what a
+// terminal could act on.
 package cmdlinetest
 
 import (

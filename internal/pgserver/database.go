@@ -20,7 +20,7 @@ func CreateDatabase(ctx context.Context, adminURL string) (string, error) {
 		return "", errors.New("pgserver: create database: the admin URL must read postgres://user:password@host:port/database")
 	}
 	address.Path = "/" + name
-	if err := execute(ctx, adminURL, "CREATE DATABASE "+name); err != nil {
+	if err := Execute(ctx, adminURL, "CREATE DATABASE "+name); err != nil {
 		return "", fmt.Errorf("pgserver: create database: %w", err)
 	}
 	return address.String(), nil
@@ -34,19 +34,19 @@ func DropDatabase(ctx context.Context, adminURL, databaseURL string) error {
 		return fmt.Errorf("pgserver: drop database: %w", err)
 	}
 	name := pgx.Identifier{strings.TrimPrefix(address.Path, "/")}.Sanitize()
-	if err := execute(ctx, adminURL, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
+	if err := Execute(ctx, adminURL, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
 		return fmt.Errorf("pgserver: drop database: %w", err)
 	}
 	return nil
 }
 
-// execute runs one statement on a connection of its own.
-func execute(ctx context.Context, address, statement string) (err error) {
+// Execute runs SQL, which may be several statements, on a connection of its own.
+func Execute(ctx context.Context, address, statement string) (err error) {
 	conn, err := pgx.Connect(ctx, address)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
+	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
 	_, err = conn.Exec(ctx, statement)
 	return err
 }

@@ -74,6 +74,14 @@ func Postgres(t testing.TB) string {
 	return database(t, server.url)
 }
 
+// Execute runs SQL, which may be several statements, on a connection of its own. It still does so while the test ends.
+func Execute(t testing.TB, address, sql string) {
+	t.Helper()
+	if err := pgserver.Execute(context.WithoutCancel(t.Context()), address, sql); err != nil {
+		t.Error(err)
+	}
+}
+
 // PostgresServer starts a server for this test alone, which the test may stop
 // and start as it likes. It is closed when the test ends.
 func PostgresServer(t testing.TB, opts pgserver.Options) *pgserver.Server {

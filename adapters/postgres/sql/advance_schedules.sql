@@ -5,7 +5,7 @@
 --   steps: $5 ids  $6 versions  $7 moves  $8 inactive  $9 rules or null  $10 types or null  $11 paused  $12 exclusive  $13 anchors
 --   $14 accounted now  $15 next due  $16 paused at  $17 time zone data  $18 expect by  $19 expected  $20 alerted  $21 waiting
 --   $22 attach from  $23 attach to  $43 payloads, with the rules  $50 zone marks  $51 unreadable
---   jobs: $24 step  $25 types  $26 payloads  $27 priorities  $28 run at or null  $29 most attempts  $30 timeouts  $31 backoffs
+--   jobs: $24 step  $25 types  $26 payloads  $27 priorities  $28 run at or null  $29 max attempts  $30 timeouts  $31 backoffs
 --   $32 targets  $33 tags  $34 scheduled for  $35 covers  $49 expires at
 --   ledger: $36 step  $37 job or null  $38 from  $39 to  $40 counts  $41 outcomes  $42 reasons
 --   alerts: $44 step  $45 kinds  $46 details  $47 clear  $48 momentary, as in raise_alerts

@@ -1,4 +1,4 @@
--- Rows that are set apart, those of most tries first.
+-- Rows that are set apart, those with the most tries first.
 --   $1 clock offset  $2 most
 SELECT kind, row_id, name, about, act, error, tries, first_at, retry_at
 FROM   belfry.set_apart

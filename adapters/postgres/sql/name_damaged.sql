@@ -1,4 +1,4 @@
--- Rows with values that nobody ever meets an error of: nothing is done with them, or they take the last ids. A few of each.
+-- Rows with damaged values that raise no error: nothing is ever done with them, or their ids are ones that are never given.
 --   $1 how many
 SELECT 'job ' || id, type, CASE WHEN status = 1 THEN 'claim' WHEN status IN (2, 3) THEN 'publish' ELSE 'use' END, CASE
     WHEN status NOT IN (1, 2, 3) THEN format('the status is %s, which no live job has, so nothing is ever done with it: it must be 1 (scheduled), 2 (queued) or 3 (running)', status)

@@ -1,6 +1,6 @@
 -- Write jobs that have no dedupe key. Rows come back in the order of the arrays.
 --   $1 clock offset  $2 types  $3 payloads  $4 priorities  $5 tenants  $6 run at (null: now + delay)  $7 delays
---   $8 most attempts  $9 timeouts  $10 expires at  $11 backoffs  $12 targets  $13 tags  $14 traces
+--   $8 max attempts  $9 timeouts  $10 expires at  $11 backoffs  $12 targets  $13 tags  $14 traces
 --   $15 ask to be queued  $16 dispatch leases  $17 dispatch fences  $18 expires after, where there is no expires at
 --   $19 the highest id known to be given
 INSERT INTO belfry.jobs (id, type, payload, priority, tenant, run_at, created_at, max_attempts, timeout, expires_at, backoff,

@@ -203,7 +203,7 @@ func FlagFault(err error) error {
 	return Usage("--%s %s", flag.Name, invalid.Unwrap())
 }
 
-// TenantFilter is whose things are meant: all, one tenant's, or those without one.
+// TenantFilter selects all things, those of one tenant, or those without a tenant.
 type TenantFilter struct {
 	name string
 	none bool
@@ -212,7 +212,7 @@ type TenantFilter struct {
 // Add adds --tenant and --no-tenant.
 func (t *TenantFilter) Add(c *cobra.Command) {
 	FlagsOf(c).Text(&t.name, "tenant", "of this tenant")
-	c.Flags().BoolVar(&t.none, "no-tenant", false, "of those without a tenant")
+	c.Flags().BoolVar(&t.none, "no-tenant", false, "only those without a tenant")
 }
 
 // Filter is nil for all.

@@ -13,8 +13,8 @@ const tableRows = 1000
 type Listing[T any] struct {
 	Columns  []column
 	Row      func(T) []string
-	Document func(T) json.RawMessage // its JSON. Nil means that of the value itself
-	None     string                  // said where the list is empty
+	Document func(T) json.RawMessage // its JSON. Nil means the JSON of the value itself
+	None     string                  // printed if the list is empty
 }
 
 // Show writes up to limit items of a list (0: all) as tables, or one document a line.

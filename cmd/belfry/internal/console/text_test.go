@@ -3,27 +3,14 @@ package console
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
-	"unicode"
 
 	"github.com/mattn/go-runewidth"
+
+	"github.com/belfry-dev/belfry/internal/cmdlinetest"
 )
-
-// hostile tries to clear the screen, set the title, move the cursor by a C1 control, reorder and break lines.
-const hostile = "a\x1b[2J\x1b]0;owned\x07\u009b31m\u202egnp\u2028b\r\nc\x7f\u200b\U000e0041d"
-
-// unsafe names the first character a terminal could act on; "" means none.
-func unsafe(text string) string {
-	for _, r := range text {
-		if r != '\u200d' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029') {
-			return fmt.Sprintf("%U", r)
-		}
-	}
-	return ""
-}
 
 func TestClean(t *testing.T) {
 	for text, want := range map[string]string{
@@ -43,10 +30,10 @@ func TestClean(t *testing.T) {
 }
 
 func FuzzSafe(f *testing.F) {
-	f.Add(hostile)
+	f.Add(cmdlinetest.Hostile)
 	f.Add("{\"a\":\"\u009b\"}")
 	f.Fuzz(func(t *testing.T, text string) {
-		if bad := unsafe(Clean(text)); bad != "" {
+		if bad := cmdlinetest.Unsafe(Clean(text)); bad != "" {
 			t.Errorf("%q keeps %s", text, bad)
 		}
 		document, err := json.Marshal(map[string]string{"x": text})
@@ -55,7 +42,7 @@ func FuzzSafe(f *testing.F) {
 		}
 		for _, d := range [][]byte{document, []byte(text), []byte(`"` + text + `"`)} {
 			safe := safeJSON(d)
-			if bad := unsafe(string(safe)); bad != "" || !json.Valid(safe) {
+			if bad := cmdlinetest.Unsafe(string(safe)); bad != "" || !json.Valid(safe) {
 				t.Errorf("%q keeps %s: %s", text, bad, safe)
 			}
 			var before, after any

@@ -16,21 +16,6 @@ import (
 	"github.com/belfry-dev/belfry/internal/testenv"
 )
 
-func execute(t *testing.T, address, sql string) {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = conn.Exec(t.Context(), sql)
-	if err != nil {
-		t.Error(err)
-	}
-	if err := conn.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
-}
-
 func name(t *testing.T, address string) string {
 	t.Helper()
 	config, err := pgx.ParseConfig(address)
@@ -150,7 +135,7 @@ func TestDoctorNamesTheOldestSnapshot(t *testing.T) {
 
 func TestDoctorLooksAtTheServer(t *testing.T) {
 	address := testenv.Postgres(t)
-	execute(t, address, "ALTER DATABASE "+name(t, address)+" SET default_transaction_read_only = on")
+	testenv.Execute(t, address, "ALTER DATABASE "+name(t, address)+" SET default_transaction_read_only = on")
 	d, err := postgres.Diagnose(t.Context(), address)
 	if err != nil {
 		t.Fatal(err)
@@ -185,17 +170,17 @@ func TestDoctorNamesWhatIsNotBelfrys(t *testing.T) {
 	if got := look(address); got != "" {
 		t.Errorf("a fresh database: %s", got)
 	}
-	execute(t, address, "DO $$ BEGIN CREATE ROLE belfry; EXCEPTION WHEN duplicate_object THEN NULL; END $$; ALTER ROLE belfry LOGIN PASSWORD 'b'; ALTER ROLE belfry RESET ALL; GRANT CREATE, USAGE ON SCHEMA belfry TO belfry; GRANT SELECT ON ALL TABLES IN SCHEMA belfry TO belfry")
+	testenv.Execute(t, address, "DO $$ BEGIN CREATE ROLE belfry; EXCEPTION WHEN duplicate_object THEN NULL; END $$; ALTER ROLE belfry LOGIN PASSWORD 'b'; ALTER ROLE belfry RESET ALL; GRANT CREATE, USAGE ON SCHEMA belfry TO belfry; GRANT SELECT ON ALL TABLES IN SCHEMA belfry TO belfry")
 	u, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	u.User = url.UserPassword("belfry", "b")
-	execute(t, u.String(), "CREATE TABLE orders (id int); CREATE VIEW belfry.open_orders AS SELECT * FROM orders")
+	testenv.Execute(t, u.String(), "CREATE TABLE orders (id int); CREATE VIEW belfry.open_orders AS SELECT * FROM orders")
 	if got := look(u.String()); !strings.HasPrefix(got, "role: warning, strangers: warning; ") || !strings.HasSuffix(got, ": open_orders, orders") {
 		t.Errorf("with a table of another's: %s", got)
 	}
-	execute(t, u.String(), "ALTER ROLE belfry SET search_path = public")
+	testenv.Execute(t, u.String(), "ALTER ROLE belfry SET search_path = public")
 	if got := look(u.String()); !strings.HasPrefix(got, "strangers: warning; ") {
 		t.Errorf("with another search_path: %s", got)
 	}
